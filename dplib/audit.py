@@ -1,0 +1,326 @@
+"""Auditing: a lower bound on the privacy loss of a mechanism, from running it on two neighbouring data sets.
+
+An audit can show that a mechanism is worse than it claims; it can never prove that a mechanism is private. The event
+that tells the two data sets apart must be chosen on other runs than those that test it: chosen on the same runs, a
+correct mechanism is accused almost every time.
+"""
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc, bdtrik, betaincinv, expit, gammaincinv, logit, ndtri, pdtr, pdtrik
+
+from dplib._validate import positive, probability, whole
+
+__all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "runs_needed"]
+
+
+def epsilon_lower_bound(k1, k2, n, *, delta=0.0, confidence=0.95):
+    """Lower confidence bound on epsilon from the counts of one event, fixed in advance, in n runs on each data set.
+
+    log((p1 - delta) / p2) with p1 and p2 the Clopper-Pearson bounds on the event's two probabilities, each at half
+    the error. One direction only: it compares P(event | D) with P(event | D').
+
+    Privacy
+    -------
+    measure : a lower bound on the epsilon of (epsilon, delta)-DP
+    adjacency : the one of the two data sets
+    guarantee : exceeds the true loss with probability at most 1 - confidence
+
+    Parameters
+    ----------
+    k1, k2 : int
+        Runs on D and on D' in which the event happened.
+    n : int
+        Runs on each.
+    delta : float
+        The delta of the claim.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        -inf if the event says nothing.
+
+    Raises
+    ------
+    ValueError
+        If a count is not a whole number in 0..n or a parameter is out of range.
+
+    References
+    ----------
+    Clopper and Pearson (1934); the use for privacy as in Ding et al. (2018) and Jagielski et al. (2020).
+
+    Examples
+    --------
+    >>> round(epsilon_lower_bound(500, 100, 1000), 3)
+    1.36
+    """
+    low, high = _clopper_pearson(k1, k2, n, confidence)
+    delta = probability("delta", delta)
+    return math.log((low - delta) / high) if low > delta else -math.inf
+
+
+def mu_lower_bound(k1, k2, n, *, confidence=0.95):
+    """Lower confidence bound on the mu of Gaussian DP, from the counts of one event fixed in advance.
+
+    Privacy
+    -------
+    measure : a lower bound on mu of mu-GDP
+    adjacency : the one of the two data sets
+    guarantee : exceeds the true mu with probability at most 1 - confidence
+
+    Parameters
+    ----------
+    k1, k2, n, confidence
+        As for `epsilon_lower_bound`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As `epsilon_lower_bound`.
+
+    References
+    ----------
+    Dong, Roth and Su (2022), Definition 4 of G_mu; Nasr et al. (2023), section 4, for the audit.
+
+    Examples
+    --------
+    >>> round(mu_lower_bound(500, 100, 1000), 3)
+    1.095
+    """
+    low, high = _clopper_pearson(k1, k2, n, confidence)
+    return float(ndtri(low) - ndtri(high))
+
+
+def _clopper_pearson(k1, k2, n, confidence):
+    """Lower bound on the first probability and upper bound on the second, together at `confidence`."""
+    n = whole("n", n, least=1)
+    for name, k in (("k1", k1), ("k2", k2)):
+        if whole(name, k, least=0) > n:
+            raise ValueError(f"{name} must not exceed n={n}, got {k!r}")
+    alpha = (1 - probability("confidence", confidence, zero=False)) / 2
+    low = betaincinv(k1, n - k1 + 1, alpha) if k1 else 0.0
+    high = betaincinv(k2 + 1, n - k2, 1 - alpha) if k2 < n else 1.0
+    return float(low), float(high)
+
+
+def _conditional_bound(k1, k2, alpha):
+    """Lower bound on log(p1/p2) from two Poisson counts: given k1 + k2, k1 is binomial with odds p1/p2."""
+    k1, k2 = np.asarray(k1, dtype=float), np.asarray(k2, dtype=float)
+    return logit(np.where(k1 > 0, betaincinv(np.maximum(k1, 1), k2 + 1, alpha), 0.0))
+
+
+def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
+    """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability `power`.
+
+    For the conditional bound that `audit` uses, with a Poisson number of runs; `audit` itself needs about twice as
+    many, because half of its runs go into finding the event.
+
+    Privacy
+    -------
+    measure : none: plans an audit of epsilon-DP
+    adjacency : the one of the two data sets
+    guarantee : exact for the stated test
+
+    Parameters
+    ----------
+    p, q : float
+        Probabilities of the event on D and on D'.
+    epsilon : float
+        The claim to be rejected.
+    confidence, power : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        The smallest expected number of runs, to about one per cent.
+
+    Raises
+    ------
+    ValueError
+        If p <= e^epsilon q, so that no number of runs can reject the claim, or a parameter is out of range.
+
+    References
+    ----------
+    Przyborowski and Wilenski (1940) for the conditional test of two Poisson rates.
+
+    Examples
+    --------
+    >>> runs_needed(0.3, 0.05, epsilon=1.0)
+    336
+    """
+    p, q, epsilon = probability("p", p, zero=False), probability("q", q), positive("epsilon", epsilon)
+    alpha, power = 1 - probability("confidence", confidence, zero=False), probability("power", power, zero=False)
+    if p <= math.exp(epsilon) * q:
+        raise ValueError(f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon q={math.exp(epsilon) * q!r}")
+
+    def reaches(runs):
+        mean = runs * (p + q)
+        total = np.arange(max(1, math.floor(pdtrik(1e-9, mean))), math.ceil(pdtrik(1 - 1e-9, mean)) + 1)
+        weight = np.diff(pdtr(np.append(total[0] - 1, total), mean))
+        return weight @ bdtrc(_critical(total, expit(epsilon), alpha) - 1, total, p / (p + q)) >= power
+
+    low, high = 0, 16
+    while not reaches(high):
+        low, high = high, 2 * high
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def _critical(total, odds, alpha):
+    """Smallest k with P(Binomial(total, odds) >= k) <= alpha."""
+    k = np.floor(bdtrik(1 - alpha, total, odds)) + 1
+    k = np.where(bdtrc(k - 2, total, odds) <= alpha, k - 1, k)
+    return np.where(bdtrc(k - 1, total, odds) <= alpha, k, k + 1)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of outputs: `event(outputs)` tells for each output whether it is in the set.
+
+    Attributes
+    ----------
+    members : array
+        The outputs in the set, one per row; or, for real-valued outputs, the cells (low, high] as rows.
+    cells : bool
+        Whether `members` are cells.
+    """
+
+    members: np.ndarray
+    cells: bool
+
+    def __call__(self, outputs):
+        if self.cells:
+            x = np.asarray(outputs, dtype=float)[:, None]
+            return ((self.members[:, 0] < x) & (x <= self.members[:, 1])).any(axis=1)
+        rows = np.concatenate([self.members, _rows(outputs)])
+        labels = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        return np.isin(labels[len(self.members) :], labels[: len(self.members)])
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found. The claim is refuted, at the audit's confidence, if it is below `epsilon`.
+
+    Attributes
+    ----------
+    epsilon : float
+        Lower confidence bound on the loss; may be negative, and then says nothing.
+    event : Event
+        The event that was tested.
+    k1, k2 : int
+        How often it happened on the data set that makes it likelier, and on the other.
+    n : int
+        Expected number of runs on each data set in all, as asked.
+    """
+
+    epsilon: float
+    event: Event
+    k1: int
+    k2: int
+    n: int
+
+
+def audit(run, d, d2, *, n, delta=0.0, confidence=0.95, rng=None):
+    """Lower confidence bound on the privacy loss between two neighbouring data sets, by running the mechanism.
+
+    n/2 runs on each data set choose the event and the direction; a Poisson(n/2) number of further runs on each tests
+    it. Because that number is Poisson the two counts are independent Poisson variables, and given their sum one is
+    exactly binomial: a Clopper-Pearson bound on its odds is a bound on log(P(event | D) / P(event | D')).
+    For delta > 0 two exact Poisson bounds are used, each at half the error.
+
+    Privacy
+    -------
+    measure : a lower bound on the epsilon of (epsilon, delta)-DP
+    adjacency : the one of the two data sets
+    guarantee : exceeds the true loss with probability at most 1 - confidence; says nothing about other data sets
+
+    Parameters
+    ----------
+    run : callable
+        `run(data, size, rng)` returns `size` independent outputs: an array of shape (size,) or (size, m).
+    d, d2 : object
+        Two neighbouring data sets, passed to `run`.
+    n : int
+        Expected number of runs on each data set, at least 2.
+    delta : float
+        The delta of the claim.
+    confidence : float
+        In (0, 1).
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    ValueError
+        If `run` does not return `size` outputs or a parameter is out of range.
+
+    References
+    ----------
+    Ding et al. (2018) and Bichsel et al. (2021) for searching the event; Przyborowski and Wilenski (1940) for the test.
+
+    Examples
+    --------
+    >>> def run(answer, size, rng):
+    ...     return answer + rng.laplace(scale=1.0, size=size)
+    >>> 0.8 < audit(run, 0.0, 1.0, n=20_000, rng=1).epsilon <= 1.0
+    True
+    """
+    n, delta = whole("n", n, least=2), probability("delta", delta)
+    alpha, rng = 1 - probability("confidence", confidence, zero=False), np.random.default_rng(rng)
+    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta)
+    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))
+    if swapped:
+        k1, k2 = k2, k1
+    if delta == 0:
+        epsilon = float(_conditional_bound(k1, k2, alpha))
+    else:
+        low = gammaincinv(k1, alpha / 2) / (n / 2) if k1 else 0.0
+        epsilon = math.log((low - delta) / (gammaincinv(k2 + 1, 1 - alpha / 2) / (n / 2))) if low > delta else -math.inf
+    return AuditResult(epsilon, event, k1, k2, n)
+
+
+def _draw(run, data, size, rng):
+    outputs = np.asarray(run(data, size, rng))
+    if outputs.shape[:1] != (size,):
+        raise ValueError(f"run must return {size} outputs, got an array of shape {outputs.shape}")
+    return outputs
+
+
+def _choose_event(one, two, delta, most_cells=64):
+    """The event, and whether it is likelier on the second data set, that looks worst on these runs."""
+    both = np.concatenate([_rows(one), _rows(two)])
+    members, labels = np.unique(both, axis=0, return_inverse=True)
+    cells = both.shape[1] == 1 and both.dtype.kind == "f" and len(members) > most_cells
+    if cells:
+        edges = np.unique(np.quantile(both[:, 0], np.linspace(0, 1, most_cells + 1)[1:-1]))
+        labels = np.searchsorted(edges, both[:, 0])
+        members = np.column_stack([np.append(-np.inf, edges), np.append(edges, np.inf)])
+    labels = labels.ravel()
+    counts = [np.bincount(part, minlength=len(members)) for part in (labels[: len(one)], labels[len(one) :])]
+    best = (-np.inf, None, False)
+    for swapped, (a, b) in enumerate((counts, counts[::-1])):
+        order = np.argsort(np.log(b + 0.5) - np.log(a + 0.5), kind="stable")       # most telling outputs first
+        k1, k2 = np.cumsum(a[order]), np.cumsum(b[order])
+        score = _conditional_bound(k1 - delta * len(one), k2, 0.05)
+        i = int(np.argmax(score))
+        if best[1] is None or score[i] > best[0]:
+            best = (score[i], Event(members[order[: i + 1]], cells), bool(swapped))
+    return best[1:]
+
+
+def _rows(outputs):
+    outputs = np.asarray(outputs)
+    return outputs.reshape(len(outputs), -1)

@@ -1,0 +1,437 @@
+"""Mechanisms: the private answer to one question.
+
+Every mechanism takes the exact answer, the sensitivity of the question and the privacy parameters, and returns a
+noisy answer of the same shape. Arrays are treated as one vector-valued answer, with noise drawn for every entry.
+Randomness comes from `rng`: None (fresh entropy), an int, or a `numpy.random.Generator`.
+
+These are for learning. numpy's generators are not cryptographic, and continuous noise in floating point leaks
+through its last bits (Mironov 2012); `geometric` and `discrete_gaussian` work on integers and do not have that leak.
+"""
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from dplib._validate import choice, positive, probability, whole
+
+__all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
+
+
+def laplace(value, *, sensitivity, epsilon, rng=None):
+    """Laplace mechanism: `value` plus independent Laplace noise of scale sensitivity/epsilon on every entry.
+
+    Privacy
+    -------
+    measure : epsilon-DP
+    adjacency : the one under which `sensitivity` bounds the L1 change of `value`
+    guarantee : exact for one number whose change attains the sensitivity (trade-off of Lap(0, b) v Lap(sensitivity, b))
+
+    Parameters
+    ----------
+    value : float or array
+        The exact answer, in the units of the question.
+    sensitivity : float
+        Largest L1 change of `value` between neighbours, same units.
+    epsilon : float
+        Privacy loss, positive.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    float or array of the shape of `value`
+
+    Raises
+    ------
+    ValueError
+        If `sensitivity` or `epsilon` is not positive and finite.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith (2006), Proposition 1; Dwork and Roth (2014), Theorem 3.6.
+
+    Examples
+    --------
+    >>> noisy = laplace([100, 250], sensitivity=1, epsilon=0.5, rng=1)
+    >>> noisy.shape
+    (2,)
+    """
+    scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
+    value = np.asarray(value, dtype=float)
+    return value + np.random.default_rng(rng).laplace(scale=scale, size=value.shape)
+
+
+def geometric(value, *, sensitivity=1, epsilon, rng=None):
+    """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
+
+    The noise is the difference of two geometric variables; its variance is 2 q / (1 - q)^2 with q = exp(-b).
+
+    Privacy
+    -------
+    measure : epsilon-DP
+    adjacency : the one under which `sensitivity` bounds the L1 change of `value`
+    guarantee : exact for one count whose change attains the sensitivity; no floating-point leak
+
+    Parameters
+    ----------
+    value : int or array of int
+        The exact counts.
+    sensitivity : int
+        Largest L1 change between neighbours.
+    epsilon : float
+        Privacy loss, positive.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    int or array of int64, of the shape of `value`
+
+    Raises
+    ------
+    ValueError
+        If `value` is not of an integer type, `sensitivity` not a whole number >= 1, or `epsilon` not positive.
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan (2009), Definition 2.1 ("geometric mechanism").
+
+    Examples
+    --------
+    >>> int(geometric(100, epsilon=2.0, rng=3)) in range(80, 121)
+    True
+    """
+    value = _integers("value", value)
+    rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+    rng, p = np.random.default_rng(rng), -math.expm1(-rate)
+    return value + rng.geometric(p, value.shape) - rng.geometric(p, value.shape)
+
+
+def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=None):
+    """Gaussian mechanism: `value` plus independent normal noise on every entry.
+
+    Give either `sigma`, the standard deviation of the noise itself, or `epsilon` and `delta`, from which the
+    smallest sufficient sigma is computed (`gaussian_sigma`, analytic).
+
+    Privacy
+    -------
+    measure : (epsilon, delta)-DP; with `sigma` given, (sensitivity/sigma)-GDP
+    adjacency : the one under which `sensitivity` bounds the L2 change of `value`
+    guarantee : exact when the change attains the sensitivity
+
+    Parameters
+    ----------
+    value : float or array
+        The exact answer.
+    sensitivity : float
+        Largest L2 change of `value` between neighbours.
+    sigma : float, optional
+        Standard deviation of the noise, in the units of `value` (not multiplied by the sensitivity).
+    epsilon, delta : float, optional
+        Privacy parameters, instead of `sigma`.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    float or array of the shape of `value`
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if not exactly one of `sigma` and (`epsilon`, `delta`) is given.
+
+    References
+    ----------
+    Balle and Wang (2018), Theorem 8; Dong, Roth and Su (2022), Theorem 1.
+
+    Examples
+    --------
+    >>> float(gaussian(10.0, sensitivity=1, sigma=1e-12, rng=0).round(6))
+    10.0
+    """
+    sensitivity = positive("sensitivity", sensitivity)
+    if sigma is None:
+        if epsilon is None or delta is None:
+            raise ValueError("give sigma, or both epsilon and delta")
+        sigma = gaussian_sigma(epsilon, delta, sensitivity)
+    elif epsilon is not None or delta is not None:
+        raise ValueError("give sigma, or epsilon and delta, not both")
+    value = np.asarray(value, dtype=float)
+    return value + np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape)
+
+
+def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
+    """Standard deviation that makes the Gaussian mechanism (epsilon, delta)-DP.
+
+    Privacy
+    -------
+    measure : (epsilon, delta)-DP
+    adjacency : the one under which `sensitivity` bounds the L2 change
+    guarantee : "analytic" is the smallest sigma that suffices, rounded up in its last digits;
+        "classic" is sqrt(2 ln(1.25/delta)) sensitivity/epsilon, proved only for epsilon <= 1 and refused above
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        In (0, 1).
+    sensitivity : float
+        L2 sensitivity.
+    method : {"analytic", "classic"}
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or method="classic" with epsilon > 1.
+
+    References
+    ----------
+    Balle and Wang (2018), Theorem 8; Dwork and Roth (2014), Theorem A.1.
+
+    Examples
+    --------
+    >>> round(gaussian_sigma(1.0, 1e-5), 6)
+    3.730632
+    >>> round(gaussian_sigma(1.0, 1e-5, method="classic"), 6)
+    4.844805
+    """
+    epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=False)
+    sensitivity = positive("sensitivity", sensitivity)
+    if choice("method", method, ("analytic", "classic")) == "classic":
+        if epsilon > 1:
+            raise ValueError(f"the classic theorem holds for epsilon at most 1, got {epsilon!r}: use method='analytic'")
+        return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
+
+    def excess(log_sigma):                       # log of the true delta over the wanted one; decreasing in sigma
+        return _gaussian_log_delta(math.exp(log_sigma), epsilon) - math.log(delta)
+
+    centre = math.log(max(math.sqrt(2 * math.log(1 + 1 / delta)) / epsilon, 1 / math.sqrt(2 * epsilon)))
+    low, high = centre - 1, centre + 1
+    while excess(low) < 0:
+        low -= 1
+    while excess(high) > 0:
+        high += 1
+    log_sigma = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
+    return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
+
+
+def _gaussian_log_delta(sigma, epsilon):
+    """log of delta(epsilon) for N(0, sigma^2) v N(1, sigma^2), in log space: the plain difference overflows for large epsilon."""
+    first = log_ndtr(0.5 / sigma - epsilon * sigma)
+    second = epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
+    return first + math.log(-math.expm1(second - first)) if second < first else -math.inf
+
+
+def discrete_gaussian(value, *, sigma, rng=None):
+    """Integer `value` plus discrete Gaussian noise, P(Z = z) proportional to exp(-z^2 / (2 sigma^2)) over the integers.
+
+    Sampled by rejection from the discrete Laplace (vectorised); the acceptance test is done in floating point.
+
+    Privacy
+    -------
+    measure : zCDP with rho = sensitivity^2 / (2 sigma^2) for one integer answer or a vector of L2 sensitivity `sensitivity`
+    adjacency : the one under which that sensitivity holds
+    guarantee : an upper bound; its exact delta differs from the continuous Gaussian's (sigma=1, epsilon=1: .1414 v .1269)
+
+    Parameters
+    ----------
+    value : int or array of int
+        The exact counts.
+    sigma : float
+        Parameter of the law; very nearly its standard deviation once sigma >= 1.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    int or array of int64, of the shape of `value`
+
+    Raises
+    ------
+    ValueError
+        If `value` is not of an integer type or `sigma` is not positive.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), Algorithm 3 and Theorem 4.
+
+    Examples
+    --------
+    >>> abs(int(discrete_gaussian(0, sigma=2.0, rng=5))) < 30
+    True
+    """
+    value, sigma = _integers("value", value), positive("sigma", sigma)
+    rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
+    noise, done = np.empty(value.size, dtype=np.int64), 0
+    while done < value.size:
+        proposal = geometric(np.zeros(2 * (value.size - done) + 8, dtype=np.int64), epsilon=1 / t, rng=rng)
+        chance = np.exp(-((np.abs(proposal) - sigma**2 / t) ** 2) / (2 * sigma**2))
+        accepted = proposal[rng.random(proposal.size) < chance][: value.size - done]
+        noise[done : done + accepted.size] = accepted
+        done += accepted.size
+    return value + noise.reshape(value.shape)
+
+
+def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=None):
+    """Exponential mechanism: an index, with probability proportional to exp(epsilon score / (2 sensitivity)).
+
+    Drawn as the largest score plus Gumbel noise, which is the same law and cannot overflow.
+
+    Privacy
+    -------
+    measure : epsilon-DP for each draw (`size` draws cost `size` times epsilon)
+    adjacency : the one under which no score changes by more than `sensitivity`
+    guarantee : with monotone=True the factor 2 is dropped; that holds only where all scores move the same way between
+        neighbours, such as counts under add/remove
+
+    Parameters
+    ----------
+    scores : array, shape (k,)
+        Larger is better; a nan ranks last.
+    sensitivity : float
+        Largest change of any one score.
+    epsilon : float
+        Privacy loss of one draw, positive.
+    monotone : bool
+        All scores move the same way between neighbours.
+    size : int, optional
+        Number of independent draws; None for one index.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    int, or int array of shape (size,)
+
+    Raises
+    ------
+    ValueError
+        If `scores` is not a non-empty vector or a parameter is out of range.
+
+    References
+    ----------
+    McSherry and Talwar (2007), Theorem 6; Dwork and Roth (2014), Theorem 3.10.
+
+    Examples
+    --------
+    >>> exponential([0.0, 0.0, 500.0], sensitivity=1, epsilon=1.0, rng=0)
+    2
+    """
+    logits = _logits(scores, sensitivity, epsilon, monotone)
+    return _noisy_argmax(logits, lambda rng, shape: rng.gumbel(size=shape), size, rng)
+
+
+def exponential_pmf(scores, *, sensitivity, epsilon, monotone=False):
+    """Exact law of `exponential`: the probability of each index.
+
+    Privacy
+    -------
+    measure : none: this is the law itself, computed from the private scores, and must not be released
+    adjacency : as for `exponential`
+    guarantee : none
+
+    Parameters
+    ----------
+    scores, sensitivity, epsilon, monotone
+        As for `exponential`.
+
+    Returns
+    -------
+    array, shape (k,), summing to 1
+
+    Raises
+    ------
+    ValueError
+        As `exponential`.
+
+    References
+    ----------
+    McSherry and Talwar (2007), Definition 2.
+
+    Examples
+    --------
+    >>> exponential_pmf([0, 0, 2], sensitivity=1, epsilon=1.0).round(3).tolist()
+    [0.212, 0.212, 0.576]
+    """
+    logits = _logits(scores, sensitivity, epsilon, monotone)
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+_NOISE = {
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+    "laplace": lambda rng, shape: rng.laplace(size=shape),
+    "gumbel": lambda rng, shape: rng.gumbel(size=shape),
+}
+
+
+def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", size=None, rng=None):
+    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each.
+
+    Privacy
+    -------
+    measure : epsilon-DP for each draw (`size` draws cost `size` times epsilon)
+    adjacency : the one under which no score changes by more than `sensitivity`
+    guarantee : only the index is private: the noisy maximum itself must not be released
+
+    Parameters
+    ----------
+    scores : array, shape (k,)
+        Larger is better; a nan ranks last.
+    sensitivity : float
+        Largest change of any one score.
+    epsilon : float
+        Privacy loss of one draw, positive.
+    noise : {"exponential", "laplace", "gumbel"}
+        "exponential" is permute-and-flip, "gumbel" the exponential mechanism.
+    size : int, optional
+        Number of independent draws; None for one index.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    int, or int array of shape (size,)
+
+    Raises
+    ------
+    ValueError
+        If `scores` is not a non-empty vector or a parameter is out of range.
+
+    References
+    ----------
+    Dwork and Roth (2014), Claim 3.9; McKenna and Sheldon (2020); Ding et al. (2021).
+
+    Examples
+    --------
+    >>> report_noisy_max([3.0, 900.0, 1.0], sensitivity=1, epsilon=1.0, rng=0)
+    1
+    """
+    draw = _NOISE[choice("noise", noise, tuple(_NOISE))]
+    return _noisy_argmax(_logits(scores, sensitivity, epsilon, monotone=False), draw, size, rng)
+
+
+_HUGE = 1e150
+
+
+def _logits(scores, sensitivity, epsilon, monotone):
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 1 or scores.size == 0:
+        raise ValueError(f"scores must be a non-empty vector, got shape {scores.shape}")
+    scores = np.nan_to_num(scores, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)     # a private nan ranks last, silently
+    return scores * (positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity)))
+
+
+def _noisy_argmax(logits, draw, size, rng):
+    rng = np.random.default_rng(rng)
+    if size is None:
+        return int(np.argmax(logits + draw(rng, logits.shape)))
+    return np.argmax(logits + draw(rng, (whole("size", size, least=0), logits.size)), axis=1)
+
+
+def _integers(name, value):
+    value = np.asarray(value)
+    if not (np.issubdtype(value.dtype, np.integer) or value.dtype == bool):
+        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
+    return value.astype(np.int64)
