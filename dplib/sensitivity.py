@@ -85,7 +85,7 @@ def count(adjacency):
 
 
 def bounded_sum(low, high, adjacency):
-    """Sensitivity of the sum of values in [low, high]: max(|low|, |high|) under add/remove, high - low under replace.
+    """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under replace.
 
     Privacy
     -------

@@ -6,7 +6,7 @@ import numpy as np
 
 from dplib._validate import choice, finite, positive, probability, whole
 
-__all__ = ["AboveThreshold", "Scales", "above_threshold", "index_pmf", "log_probability", "numeric_sparse", "scales"]
+__all__ = ["AboveThreshold", "Scales", "above_threshold", "index_pmf", "log_laplace_cdf", "log_probability", "numeric_sparse", "scales"]
 
 
 class Scales(NamedTuple):
@@ -269,8 +269,8 @@ def log_probability(outcome, answers, threshold=0.0, *, noise):
     """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
 
     Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
-    density times one Laplace distribution function per reply. Both are smooth between the points where some |.| has
-    its corner; Gauss-Legendre on pieces cut there gives about ten digits, in log space.
+    density times one Laplace distribution function per reply. Both are smooth between the points where an absolute
+    value has its corner; Gauss-Legendre on pieces cut there gives about ten digits, in log space.
 
     Privacy
     -------
@@ -296,7 +296,7 @@ def log_probability(outcome, answers, threshold=0.0, *, noise):
     Raises
     ------
     ValueError
-        If there are more replies than answers, or a scale is not positive.
+        If there are more replies than answers, `answers` is not a vector of finite numbers, or a scale is not positive.
 
     References
     ----------
@@ -307,15 +307,13 @@ def log_probability(outcome, answers, threshold=0.0, *, noise):
     >>> round(float(np.exp(log_probability([0, 1], [0, 0], noise=scales(1.0)))), 6)
     0.208333
     """
-    outcome = np.asarray(outcome, dtype=bool)
-    answers = np.asarray(answers, dtype=float)
+    outcome, answers = np.asarray(outcome, dtype=bool), _finite_vector(answers)
     if outcome.size > answers.size:
         raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
-    pairs, repeats = np.unique(np.stack([answers[: outcome.size], outcome], axis=1), axis=0, return_counts=True)
-    t, log_weight = _nodes(pairs[:, 0], finite("threshold", threshold), noise)
-    total = log_weight
-    for (answer, passed), times in zip(pairs, repeats):
-        total = total + times * _log_cdf((answer - t if passed else t - answer) / noise.query)
+    pairs, repeats = np.unique(answers[: outcome.size] + 1j * outcome, return_counts=True)     # equal replies count together
+    t, total = _nodes(pairs.real, finite("threshold", threshold), noise)
+    for pair, times in zip(pairs, repeats):
+        total = total + times * log_laplace_cdf((pair.real - t if pair.imag else t - pair.real) / noise.query)
     peak = total.max()
     return float(peak + np.log(np.exp(total - peak).sum()))
 
@@ -342,7 +340,7 @@ def index_pmf(answers, threshold=0.0, *, noise):
     Raises
     ------
     ValueError
-        If `answers` is empty or a scale is not positive.
+        If `answers` is not a vector of finite numbers or a scale is not positive.
 
     References
     ----------
@@ -353,19 +351,26 @@ def index_pmf(answers, threshold=0.0, *, noise):
     >>> index_pmf([0, 1, 2], 1.0, noise=scales(1.0)).round(4).tolist()
     [0.4181, 0.2505, 0.15, 0.1813]
     """
-    answers = np.asarray(answers, dtype=float)
-    if answers.ndim != 1 or answers.size == 0:
-        raise ValueError(f"answers must be a non-empty vector, got shape {answers.shape}")
+    answers = _finite_vector(answers)
     t, log_weight = _nodes(answers, finite("threshold", threshold), noise)
     silent, law = np.exp(log_weight), np.empty(answers.size + 1)
     for i, answer in enumerate(answers):
-        law[i] = silent @ np.exp(_log_cdf((answer - t) / noise.query))
-        silent = silent * np.exp(_log_cdf((t - answer) / noise.query))
+        x = (t - answer) / noise.query
+        tail = 0.5 * np.exp(-np.abs(x))
+        law[i] = silent @ np.where(x < 0, 1 - tail, tail)
+        silent = silent * np.where(x < 0, tail, 1 - tail)
     law[-1] = silent.sum()
     return law
 
 
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+def _finite_vector(answers):
+    answers = np.asarray(answers, dtype=float)
+    if answers.ndim != 1 or not np.isfinite(answers).all():
+        raise ValueError(f"answers must be a vector of finite numbers, got shape {answers.shape}")
+    return answers
+
+
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 def _nodes(answers, threshold, noise):
@@ -381,6 +386,38 @@ def _nodes(answers, threshold, noise):
     return t, np.log(np.outer(half, _WEIGHTS).ravel()) - np.abs(t - threshold) / b1 - np.log(2 * b1)
 
 
-def _log_cdf(x):
-    """log of the standard Laplace distribution function."""
+def log_laplace_cdf(x):
+    """Log of the distribution function of Lap(1), accurate in both tails.
+
+    The reply "No" to `answer` at noisy threshold t, with noise of scale b, has log-probability
+    log_laplace_cdf((t - answer) / b), and "Yes" has log_laplace_cdf((answer - t) / b).
+
+    Privacy
+    -------
+    measure : none: a function of numbers
+    adjacency : none
+    guarantee : none
+
+    Parameters
+    ----------
+    x : float or array
+
+    Returns
+    -------
+    float or array of the shape of `x`
+
+    Raises
+    ------
+    TypeError
+        If `x` does not hold numbers.
+
+    References
+    ----------
+    The closed form: e^x/2 below 0, 1 - e^-x/2 above.
+
+    Examples
+    --------
+    >>> log_laplace_cdf(np.array([-1000.0, 0.0])).round(4).tolist()
+    [-1000.6931, -0.6931]
+    """
     return np.where(x < 0, np.minimum(x, 0) - np.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))

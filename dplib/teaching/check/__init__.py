@@ -1,0 +1,6 @@
+"""Exercise checkers, one for each coding exercise of the book: `check.svt_build(answer)` and so on.
+
+A checker prints one line: ○ not attempted, ✓ right, ✗ wrong and why. Where the answer is a mechanism it is its
+privacy that is tested: too little noise and too much are both refused.
+"""
+from dplib.teaching.check.sparse_vector import *  # noqa: F403

@@ -1,0 +1,26 @@
+# make book   builds the book into _build/html
+# make test   runs every test
+# Both share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
+
+PYTHON ?= python3
+
+.PHONY: book test clean
+
+book: .venv/ready
+	.venv/bin/jupyter-book build . -W -n --keep-going
+
+test: .venv/ready
+	.venv/bin/pytest
+
+clean:
+	rm -rf _build
+
+.venv/ready: requirements.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed, and there is no $(PYTHON) here."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V). Name another one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' || \
+		{ echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --requirement requirements.txt
+	@touch $@

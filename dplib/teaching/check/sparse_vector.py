@@ -1,0 +1,232 @@
+"""Checkers of chapter 4, the sparse vector technique."""
+import numpy as np
+from scipy.optimize import brentq
+
+from dplib.audit import audit, runs_needed
+from dplib.svt import Scales, log_laplace_cdf, index_pmf, log_probability, scales
+from dplib.teaching.check._laws import compare
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+
+__all__ = ["svt_build", "svt_counterexample", "svt_level", "svt_mend", "svt_monotone", "svt_refute", "svt_touch"]
+
+EVENINGS = 200
+STREAMS = {                                      # stream -> its answers, from the number of visits on each evening
+    "daily": lambda visits: visits,
+    "excess": np.cumsum,
+    "week": lambda visits: np.convolve(visits, np.ones(7))[: len(visits)],
+}
+
+
+@checker
+def svt_touch(answer):
+    """`answer`: stream -> (answers that one visit can move, epsilon of Laplace noise of scale 10 on every answer)."""
+    if all(value is ... for value in dict(answer).values()):
+        raise NotAttempted
+    if set(answer) != set(STREAMS):
+        raise Wrong(f"expected the streams {', '.join(STREAMS)}")
+    for stream, view in STREAMS.items():
+        visits = np.zeros(EVENINGS)
+        moves = [np.abs(view(visits + one) - view(visits)) for one in np.eye(EVENINGS)]
+        touched = max(int(np.count_nonzero(move)) for move in moves)
+        epsilon = max(move.sum() for move in moves) / 10
+        said, said_epsilon = answer[stream]
+        if said != touched:
+            least = min(int(np.count_nonzero(move)) for move in moves)
+            hint = "take the worst evening for the visit, not a typical one" if least <= said < touched else "add one visit and count the answers that change"
+            raise Wrong(f"{stream}: one visit can move another number of answers than {said}: {hint}")
+        if not np.isclose(said_epsilon, epsilon, rtol=1e-6):
+            raise Wrong(f"{stream}: {touched} right; the answers move by {epsilon * 10:g} in all (L1), so noise of scale 10 does not cost {said_epsilon:g}")
+    return "the same noise costs 0.1, 20 or 0.7: what one person can touch decides"
+
+
+def _independent(passes):
+    """Law of the first success in independent trials, and last of none."""
+    passes = np.asarray(passes)
+    silent = np.cumprod(np.append(1, 1 - passes))
+    return np.append(silent[:-1] * passes, silent[-1])
+
+
+def _rivals(answers, threshold, epsilon, sensitivity=1.0):
+    """Message -> law of the index of the first Yes, under the mistakes that people make."""
+    answers = np.asarray(answers, dtype=float)
+
+    def law(b1, b2):
+        return index_pmf(answers, threshold, noise=Scales(b1, b2, np.inf))
+
+    b1, b2, _ = scales(epsilon, sensitivity=sensitivity)
+    alone = [index_pmf([answer], threshold, noise=Scales(b1, b2, np.inf))[0] for answer in answers]
+    certain = np.where(answers >= threshold, 1.0, 0.0)
+    public = np.exp(log_laplace_cdf((answers - threshold) / b2))
+    rivals = {
+        "there is no noise at all: the outcome tells the exact comparison": _independent(certain),
+        "the threshold has no noise: every No then costs, and the loss grows with the length of the list": _independent(public),
+        "the answers have no noise: between answers (0, 1) and (1, 0) an outcome can be possible for one and impossible for the other, "
+        "an infinite loss": law(b1, b2 / 100),
+        "the threshold's noise is drawn anew for every question: then No is not free, and the loss grows with the list": _independent(alone),
+        "the noise on the answers is half of what it must be: when the threshold moves by Δ one way and the answer by Δ the other, "
+        "they part by 2Δ": law(b1, b2 / 2),
+        "the noise on the threshold is half of what it must be": law(b1 / 2, b2),
+        "all noise is half of what it must be: half of epsilon goes to the threshold and half to the answers": law(b1 / 2, b2 / 2),
+        "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": law(b1 / 2**0.5, b2 / 2**0.5),
+        "private, but with twice the noise it needs: answers are worse for nothing": law(2 * b1, 2 * b2),
+    }
+    if sensitivity != 1:
+        unit = scales(epsilon)
+        rivals["the noise ignores the sensitivity"] = law(unit.threshold, unit.query)
+    return rivals
+
+
+def _compare_index(indices, answers, threshold, epsilon, sensitivity=1.0):
+    law = index_pmf(answers, threshold, noise=scales(epsilon, sensitivity=sensitivity))
+    counts = np.bincount(indices, minlength=len(law))
+    rivals = _rivals(answers, threshold, epsilon, sensitivity)
+    compare(counts, law, rivals, lambda i: f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}: " + (f"index {i}" if i < len(answers) else "None"))
+
+
+RUNS = 20_000
+
+
+@checker
+def svt_build(first_above):
+    """`first_above(answers, threshold, epsilon, sensitivity, rng)`: the index of the first Yes, or None."""
+    rng = np.random.default_rng(20)
+    for answers, expected in (([0, 1e6, 0], 1), ([-1e6, -1e6], None)):
+        got = ask(first_above, answers, 100.0, 1.0, 1.0, rng)
+        if isinstance(got, bool) or not (got is None or isinstance(got, (int, np.integer))):
+            raise Wrong(f"expected an index or None, got {got!r}")
+        if got is None and expected is not None and ask(first_above, [1e6], 100.0, 1.0, 1.0, rng) is None:
+            raise NotAttempted
+        if got is not None and expected is None:
+            raise Wrong(f"on answers far below the threshold it returned {got!r}: say None, so that silence cannot be taken for an alarm")
+        if got != expected:
+            raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}")
+    for answers, threshold, epsilon, sensitivity in (([-1.0, 2.0, -4.0, 3.0], 1.0, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)):
+        got = [ask(first_above, answers, threshold, epsilon, sensitivity, rng) for _ in range(RUNS)]
+        _compare_index([len(answers) if index is None else index for index in got], answers, threshold, epsilon, sensitivity)
+    return f"every index comes out as often as it must (chi-square test on {RUNS:,} runs, two lists)"
+
+
+def _false_alarm(k, epsilon, level):
+    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(level)), noise=scales(epsilon)))
+
+
+@checker
+def svt_level(level):
+    """`level(k, epsilon, beta)`: the smallest alarm level above the quiet level with P(false alarm in k answers) <= beta."""
+    for k, epsilon, beta in ((10, 1.0, 0.05), (1000, 1.0, 0.01), (200, 0.25, 0.1)):
+        got = ask(level, k, epsilon, beta)
+        if got is None:
+            raise NotAttempted
+        got = float(got)
+        exact = brentq(lambda x: _false_alarm(k, epsilon, x) - beta, 0, 1000 / epsilon)
+        theorem = 8 * (np.log(k) + np.log(2 / beta)) / epsilon
+        case = f"for k={k}, epsilon={epsilon:g}, beta={beta:g}"
+        if got < exact * (1 - 1e-3):
+            raise Wrong(f"{case} a level of {got:.2f} is too low: the chance of a false alarm is {_false_alarm(k, epsilon, got):.1%}")
+        if np.isclose(got, theorem, rtol=1e-6):
+            raise Wrong(f"{case} the theorem's {got:.1f} is safe, but {got / exact:.1f} times what is needed, and real alarms come late: use the exact law")
+        if got > exact * 1.02:
+            raise Wrong(f"{case} a level of {got:.2f} is safe but higher than needed by a factor of {got / exact:.2f}")
+    return "just high enough, in all three cases"
+
+
+@checker
+def svt_counterexample(answer):
+    """`answer`: (answers, answers2, outcome) on which Laplace noise of scale 4 against a public threshold 0 loses more than 5."""
+    (answers, answers2), outcome = _pair(*answer[:2]), np.asarray(answer[2])
+    if outcome.ndim != 1 or not np.isin(outcome, (0, 1)).all() or len(outcome) != len(answers):
+        raise Wrong("outcome must be a list of 0 (No) and 1 (Yes), one for each answer")
+    if outcome[:-1].any():
+        raise Wrong("the run stops at its first Yes: only the last reply can be 1")
+    side = np.where(outcome == 1, 1, -1)
+    loss = float((log_laplace_cdf(side * answers / 4) - log_laplace_cdf(side * answers2 / 4)).sum())
+    if loss < -5:
+        raise Wrong(f"the loss is {loss:.2f}: swap the two lists")
+    if loss <= 5.01:
+        raise Wrong(f"the loss of this outcome is {loss:.2f}; each reply can add at most 1/4, and it does when both answers are on the far side of the threshold")
+    return "no epsilon survives this: a longer list makes it as large as you like"
+
+
+def _pair(answers, answers2):
+    """Two neighbouring lists of answers, or `Wrong`."""
+    one, two = (np.asarray(list(x), dtype=float) for x in (answers, answers2))
+    if one.ndim != 1 or one.shape != two.shape or one.size == 0:
+        raise Wrong("the two lists of answers must have the same length")
+    if not (np.isfinite(one).all() and np.isfinite(two).all()):
+        raise Wrong("answers must be finite numbers")
+    if np.abs(one - two).max() > 1 + 1e-9:
+        raise Wrong(f"these are not neighbours: one answer differs by {np.abs(one - two).max():g}, and one person moves each by at most 1")
+    return one, two
+
+
+CLAIM, AUDIT_RUNS = 0.5, 40_000
+
+
+def _first_yes(answers, size, rng):
+    """Index of the first Yes in `size` runs of AboveThreshold at epsilon = 1 and threshold 0; the length for none."""
+    noise = scales(1.0)
+    threshold = rng.laplace(scale=noise.threshold, size=(size, 1))
+    passed = answers + rng.laplace(scale=noise.query, size=(size, len(answers))) >= threshold
+    return np.where(passed.any(axis=1), passed.argmax(axis=1), len(answers))
+
+
+@checker
+def svt_refute(answer):
+    """`answer`: (answers, answers2), neighbours on which an audit refutes "the replies alone cost epsilon/2"."""
+    one, two = _pair(*answer)
+    if one.size > 200:
+        raise Wrong("200 answers are more than enough: rare outcomes need many runs")
+    laws = [index_pmf(x, 0.0, noise=scales(1.0)) for x in (one, two)]
+    events = [(p, q) for a, b in (laws, laws[::-1]) for p, q in zip(a, b) if p > np.exp(CLAIM) * q]
+    if not events:
+        worst = np.abs(np.log(laws[0] / laws[1])).max()
+        raise Wrong(f"no audit can refute the claim with these lists: their worst single outcome has a loss of {worst:.3f}, below 0.5")
+    runs = min(runs_needed(p, q, CLAIM) for p, q in events)
+    if runs > AUDIT_RUNS / 3:
+        raise Wrong(f"the claim is false for these lists, but it takes about {runs:,} runs to see it, and an audit here has {AUDIT_RUNS:,}: look for a likelier outcome")
+    bounds = [audit(_first_yes, one, two, n=AUDIT_RUNS, rng=seed).epsilon for seed in range(3)]
+    if min(bounds) <= CLAIM:
+        raise Wrong(f"the audit's bounds were {', '.join(f'{b:.3f}' for b in bounds)}: not all above 0.5")
+    return "three audits out of three put the loss above 0.5, each with 95 % confidence"
+
+
+@checker
+def svt_mend(Watch):
+    """`Watch(threshold, epsilon, rng)` with `ask(answer) -> bool`: AboveThreshold for sensitivity 1 and one alarm."""
+    if not isinstance(Watch, type):
+        raise Wrong(f"expected a class, got {type(Watch).__name__}")
+    rng = np.random.default_rng(21)
+    watch = ask(Watch, 100.0, 1.0, rng)
+    if not ask(watch.ask, 1e6):
+        raise Wrong("an answer of a million does not pass a threshold of 100")
+    try:
+        again = watch.ask(1e6)
+    except RuntimeError:
+        pass
+    else:
+        raise Wrong(f"after its alarm it answered {again!r} to the next question: one threshold noise pays for one Yes. Raise RuntimeError")
+    answers, threshold, epsilon, indices = [-1.0, 2.0, -4.0, 3.0], 1.0, 1.0, []
+    for _ in range(RUNS):
+        watch = ask(Watch, threshold, epsilon, rng)
+        indices.append(next((i for i, answer in enumerate(answers) if ask(watch.ask, answer)), len(answers)))
+    _compare_index(indices, answers, threshold, epsilon)
+    return f"it halts, and its replies have the right law (chi-square test on {RUNS:,} runs)"
+
+
+@checker
+def svt_monotone(scale):
+    """`scale`: the smallest Laplace scale on the answers for streams that all move the same way, e1 = e2 = 1/2, sensitivity 1."""
+    scale = float(scale)
+    if not 0 < scale < 1000:
+        raise Wrong(f"expected a scale between 0 and 1000, got {scale:g}")
+    noise, zeros, outcome = Scales(2.0, scale, np.inf), np.zeros(41), np.append(np.zeros(40), 1)
+    losses = []
+    for move in (np.append(np.ones(40), 0), np.append(np.zeros(40), 1), np.ones(41)):
+        for threshold in (-3.0, 0.0, 0.5, 1.0, 4.0):
+            pair = [log_probability(outcome, zeros + m, threshold, noise=noise) for m in (0 * move, move)]
+            losses.append(abs(pair[0] - pair[1]))
+    if max(losses) > 1 + 1e-6:
+        raise Wrong(f"with scale {scale:g} an outcome on two neighbouring streams of counts has a loss of {max(losses):.3f}, above 1")
+    if scale > 2 * (1 + 1e-6):
+        raise Wrong(f"scale {scale:g} is private but not the smallest: all streams we tried stay below a loss of {max(losses):.3f}")
+    return "half the noise of the general case, for the same epsilon"

@@ -1,0 +1,142 @@
+"""Bugs made by hand, each of which the named tests must notice: a suite that cannot fail proves nothing.
+
+Every mutant is one replacement in a copy of dplib; its test file runs against that copy and has to fail by an assertion.
+`python tests/test_mutants.py` prints who was killed by which test, after showing that the unharmed copy survives.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "dplib"
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    old: str
+    new: str
+    killer: str
+
+
+def mutant(name, file, old, new):
+    """A mutant of dplib/<file>.py, to be killed by tests/test_<file>.py."""
+    return Mutant(name, f"{file}.py", old, new, f"test_{file}.py")
+
+
+MUTANTS = [
+    mutant("Laplace scale halved", "mechanisms",
+           'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)',
+           'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon) / 2'),
+    mutant("geometric noise from one side only", "mechanisms", "- rng.geometric(p, value.shape)", "- 1"),
+    mutant("classic sigma for every epsilon", "mechanisms", "if epsilon > 1:", "if epsilon > 100:"),
+    mutant("discrete Gaussian without rejection", "mechanisms", "rng.random(proposal.size) < chance", "rng.random(proposal.size) < 2"),
+    mutant("exponential mechanism without the 2", "mechanisms", "(1 if monotone else 2)", "(1 if monotone else 1)"),
+    mutant("noisy maximum of scale 1/epsilon", "mechanisms", '"laplace": lambda rng, shape: rng.laplace(size=shape)',
+           '"laplace": lambda rng, shape: rng.laplace(scale=0.5, size=shape)'),
+    mutant("histogram sensitivity 1 under replace", "sensitivity", "else 2.0 ** (1 / norm)", "else 1.0"),
+    mutant("sum sensitivity without the lower bound", "sensitivity", "return max(abs(low), abs(high)) if", "return abs(high) if"),
+    mutant("clip lets a nan through", "sensitivity", "np.clip(np.nan_to_num(np.asarray(values, dtype=float), nan=low, posinf=high, neginf=low), low, high)",
+           "np.clip(np.asarray(values, dtype=float), low, high)"),
+    mutant("brute force forgets removal", "sensitivity", " + [table[:i] + table[i + 1 :] for i in range(len(table))]", ""),
+    mutant("delta ignored", "budget", "> self.delta * (1 + _TOLERANCE)", "> 1"),
+    mutant("charged before the check", "budget", 'str(label), self._open)\n', 'str(label), self._open)\n        self.ledger.append(entry)\n'),
+    mutant("a parallel block under replace charges its maximum", "budget", 'costs[: 1 if adjacency == "add/remove" else 2]', "costs[:1]"),
+    mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0"),
+    mutant("advanced filter without the square", "budget", "squares = math.fsum(loss**2 for loss in losses)", "squares = math.fsum(loss**2 for loss in losses) / 2"),
+    mutant("threshold noise redrawn in every block", "svt", "    for block in _blocks(answers):\n",
+           "    for block in _blocks(answers):\n        threshold += rng.laplace(scale=noise.threshold) if start else 0\n"),
+    mutant("one positive answer too many", "svt", ">= threshold)[:c]", ">= threshold)[:c + 1]"),
+    mutant("query noise 2/epsilon", "svt", "c if monotone else 2 * c", "c if monotone else c"),
+    mutant("query noise without c", "svt", "factor * sensitivity / for_queries", "(1 if monotone else 2) * sensitivity / for_queries"),
+    mutant("optimal split with exponent 1/3", "svt", "factor ** (2 / 3)", "factor ** (1 / 3)"),
+    mutant("released value is the compared one", "svt",
+           '    indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)\n'
+           "    return indices, exact + rng.laplace(scale=noise.value, size=exact.size)\n",
+           "    noisy = np.array(list(answers)) + rng.laplace(scale=noise.value, size=len(answers))\n"
+           "    indices = np.flatnonzero(noisy >= threshold + rng.laplace(scale=noise.threshold))[:c]\n"
+           "    return indices, noisy[indices]\n"),
+    mutant("indices start again in every block", "svt", "indices.append(start + passed)", "indices.append(passed)"),
+    mutant("the conversation never halts", "svt", "self._left -= passed", "self._left -= 0"),
+    mutant("tested on the runs that chose the event", "audit",
+           "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta)\n"
+           "    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))\n",
+           "    draws = _draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng)\n"
+           "    event, swapped = _choose_event(*draws, delta)\n"
+           "    k1, k2 = (int(event(outputs).sum()) for outputs in draws)\n"),
+    mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)"),
+    mutant("Clopper-Pearson at the whole error on each side", "audit", 'probability("confidence", confidence, zero=False)) / 2', 'probability("confidence", confidence, zero=False))'),
+    mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", ""),
+]  # fmt: skip
+
+CONFTEST = """
+from pathlib import Path
+import dplib
+assert Path(dplib.__file__).parent == Path(__file__).parent / "dplib", f"the mutant is not imported, but {dplib.__file__}"
+"""
+
+
+def run_tests(folder, killer, change=lambda package: None):
+    """Run one test file against a copy of dplib, changed by `change`; return the finished process."""
+    ignore = shutil.ignore_patterns("__pycache__", "teaching")
+    shutil.copytree(PACKAGE, folder / "dplib", ignore=ignore)
+    for name in (killer, "laws.py"):
+        shutil.copy(TESTS / name, folder)
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    change(folder / "dplib")
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "250"}
+    environment = {name: value for name, value in environment.items() if name not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", killer]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def kill(mutant, folder):
+    """Name of the test that killed the mutant; AssertionError if none did, or not by an assertion."""
+
+    def change(package):
+        path = package / mutant.file
+        text = path.read_text()
+        assert text.count(mutant.old) == 1, f"{mutant.file} holds this {text.count(mutant.old)} times: {mutant.old}"
+        path.write_text(text.replace(mutant.old, mutant.new))
+
+    process = run_tests(folder, mutant.killer, change)
+    report = process.stdout[-3000:] + process.stderr[-1000:]
+    assert process.returncode == 1, f"pytest ended with {process.returncode}, not with a failed test\n{report}"
+    failure = re.search(r"^FAILED \S*?::(.+?) - (assert|AssertionError|Failed: DID NOT RAISE)", process.stdout, flags=re.MULTILINE)
+    assert failure, f"killed, but not by an assertion\n{report}"
+    return failure[1]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant_is_killed(mutant, tmp_path, record_property):
+    record_property("table", [f"{mutant.killer} {kill(mutant, tmp_path)}"])
+
+
+def main():
+    for killer in sorted({mutant.killer for mutant in MUTANTS}):
+        with tempfile.TemporaryDirectory() as folder:
+            process = run_tests(Path(folder), killer)
+            print(f"unharmed  {killer:22} {process.stdout.strip().splitlines()[-1]}")
+            if process.returncode:
+                sys.exit(process.stdout)
+    for mutant in MUTANTS:
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                killed_by = kill(mutant, Path(folder))
+            except AssertionError as error:
+                killed_by = f"SURVIVES: {error}"
+        print(f"{time.perf_counter() - start:5.1f} s  {mutant.name:52} {mutant.file:15} {killed_by}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,408 @@
+"""The built book: every page in light and dark, on a desk and on a phone, as a reader meets it."""
+import fcntl
+import functools
+import http.server
+import importlib.resources
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+HTML = ROOT / "_build" / "html"
+GENERATED = ["genindex", "py-modindex", "search"]
+WIDTHS = {"desk": 1280, "phone": 390}
+LIMIT_KB = 2500
+
+
+def files_of(toc):
+    """The pages that a table of contents names, in order."""
+    for key, value in toc.items():
+        if key in ("root", "file"):
+            yield value
+        elif key in ("parts", "chapters", "sections"):
+            for entry in value:
+                yield from files_of(entry)
+
+
+PAGES = [*files_of(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))), *GENERATED]
+
+
+# ---------------------------------------------------------------------------------------------------------------- the build
+
+def once_per_run(tmp_path_factory, name, work):
+    """Do work() in one of the workers; the others wait and read what it returned, a text."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = shared / name
+        if not result.exists():
+            result.write_text(work(), encoding="utf-8")
+        return result.read_text(encoding="utf-8")
+
+
+def build():
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return f"{done.returncode}\n{done.stdout}"
+
+
+@pytest.fixture(scope="session")
+def build_log(tmp_path_factory):
+    return once_per_run(tmp_path_factory, "build", build)
+
+
+@pytest.fixture(scope="session")
+def site(build_log):
+    if not build_log.startswith("0\n"):
+        pytest.fail("the book does not build: see test_the_book_builds_without_a_warning", pytrace=False)
+    return HTML
+
+
+def test_the_book_builds_without_a_warning(build_log):
+    troubles = [line for line in build_log.splitlines() if re.search(r"WARNING|ERROR|Error:", line)]
+    assert build_log.startswith("0\n"), "\n".join(troubles) or build_log[-6000:]
+    assert not troubles
+
+
+def test_every_page_is_tested(site):
+    built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
+    built = {page for page in built if not page.startswith("_")}
+    assert built == {*PAGES, "index"}       # index.html sends its reader to the first page
+
+
+# -------------------------------------------------------------------------------------------------- what the files alone tell
+
+class Page(HTMLParser):
+    """The anchors, links, pictures and scripts of one page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.pictures = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if "id" in attributes:
+            self.ids.add(attributes["id"])
+        if tag == "img":
+            self.pictures.append(attributes)
+        for name in ("href", "src"):
+            if attributes.get(name):
+                self.links.append(attributes[name])
+
+
+def pages_under(folder):
+    paths = sorted(path for path in folder.rglob("*.html") if not path.relative_to(folder).parts[0].startswith("_"))
+    return {path: Page(path) for path in paths}
+
+
+def broken_links(pages):
+    for path, page in pages.items():
+        for link in page.links:
+            target = urlsplit(link)
+            if target.scheme or target.netloc:
+                continue
+            file = (path.parent / unquote(target.path)).resolve() if target.path else path
+            if not file.is_file():
+                yield f"{path.name}: {link} leads to no file"
+            elif target.fragment and file in pages and unquote(target.fragment) not in pages[file].ids:
+                yield f"{path.name}: {link} leads to no anchor"
+
+
+def pictures_without_words(pages):
+    for path, page in pages.items():
+        for picture in page.pictures:
+            alt = picture.get("alt") or ""
+            if not alt.strip() or "_images/" in alt or alt.endswith((".svg", ".png")):
+                yield f"{path.name}: {picture.get('src', '')[:60]} has the alt text {alt!r}"
+
+
+def weight(path, page):
+    """Kilobytes of a page and of its own pictures."""
+    pictures = {(path.parent / picture["src"]) for picture in page.pictures if "_images/" in picture.get("src", "")}
+    return path.stat().st_size / 1000, sum(picture.stat().st_size for picture in pictures) / 1000
+
+
+def test_every_link_inside_the_book_leads_somewhere(site):
+    found = list(broken_links(pages_under(site)))
+    assert not found, "\n".join(found)
+
+
+def test_every_picture_has_words(site):
+    found = list(pictures_without_words(pages_under(site)))
+    assert not found, "\n".join(found)
+
+
+def test_no_page_is_heavy(site, record_property):
+    weights = {path.relative_to(site).as_posix(): weight(path, page) for path, page in pages_under(site).items()}
+    lines = [f"{name:48}{html:9.0f}{images:11.0f}" for name, (html, images) in weights.items()]
+    record_property("table", [f"{'page':48}{'html kB':>9}{'images kB':>11}", *lines])
+    assert {name: kb for name, kb in weights.items() if sum(kb) > LIMIT_KB} == {}
+
+
+def test_chapters_carry_the_numbers_of_the_plan(site):
+    """Whatever is written so far: sparse_vector is chapter 4, and its sections are 4.1, 4.2 and so on, in order."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    plan, sections = config["sphinx"]["config"]["book_chapters"], Counter()
+    for page in PAGES:
+        if page.startswith("chapters/"):
+            _, folder, name = page.split("/")
+            number = f"{1 + plan.index(folder)}."
+            if name != "index":
+                sections[folder] += 1
+                number += f"{sections[folder]}."
+            heading = re.search(r"<h1>(.*?)<a ", (site / f"{page}.html").read_text(encoding="utf-8")).group(1)
+            assert re.sub(r"<.*?>", "", heading).startswith(f"{number} "), heading
+
+
+def test_no_explorer_needs_a_library(site):
+    assert not any("jupyter.widget" in path.read_text(encoding="utf-8") for path in pages_under(site))
+
+
+# ------------------------------------------------------------------------------------------------------------- in a browser
+
+AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+READY = """async () => {
+    if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+    await document.fonts.ready;
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+LOOK = r"""() => {
+    const found = [], page = document.documentElement;
+    if (page.scrollWidth > window.innerWidth) {
+        const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > window.innerWidth + 1);
+        found.push(`overflow: ${page.scrollWidth} px wide, ${wide.slice(-3).map(e => e.outerHTML.slice(0, 80)).join(" | ")}`);
+    }
+    for (const e of document.querySelectorAll(".math"))
+        if (!e.querySelector("mjx-container")) found.push(`raw mathematics: ${e.textContent.slice(0, 60)}`);
+    for (const e of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+        found.push(`mathematics with an error: ${e.textContent.slice(0, 60)}`);
+    const silent = "pre, code, script, style, noscript, template, mjx-container, .math";
+    const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (text.nextNode()) {
+        const words = text.currentNode.data.trim();
+        if (/\\[([a-zA-Z]|\$\$/.test(words) && !text.currentNode.parentElement.closest(silent))
+            found.push(`raw mathematics: ${words.slice(0, 60)}`);
+    }
+    return found;
+}"""
+
+
+def chromium():
+    """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
+    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """Serve folders on this machine, each at an address of its own."""
+    servers = []
+
+    def start(folder):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}/"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def address(site, serve):
+    return serve(site)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium()
+    if path is None:
+        pytest.skip("no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--disable-gpu", "--disable-background-networking"])
+        yield browser
+        browser.close()
+
+
+class Reader:
+    """One browser window, which notes what should not happen while a page loads."""
+
+    def __init__(self, browser, scheme="light", width=1280):
+        size = {"width": width, "height": 900}
+        self.context = browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce")
+        self.context.route(lambda url: urlsplit(url).hostname != "127.0.0.1", lambda route: route.abort())
+        self.page = self.context.new_page()
+        self.noted = []
+        self.page.on("request", lambda request: self.note(self.foreign(request.url), f"another host: {request.url[:100]}"))
+        self.page.on("response", lambda response: self.note(response.status >= 400, f"status {response.status}: {response.url}"))
+        self.page.on("console", lambda message: self.note(message.type == "error", f"console: {message.text[:200]}"))
+        self.page.on("pageerror", lambda error: self.note(True, f"page error: {str(error)[:200]}"))
+
+    @staticmethod
+    def foreign(url):
+        return urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).hostname != "127.0.0.1"
+
+    def note(self, wrong, what):
+        if wrong:
+            self.noted.append(what)
+
+    def open(self, url):
+        self.noted.clear()
+        self.page.goto(url)
+        self.page.evaluate(READY)
+
+    def complaints(self, url):
+        """Everything wrong with the page as it is shown in this window."""
+        self.open(url)
+        self.noted += self.page.evaluate(LOOK)
+        self.page.evaluate(AXE)
+        for violation in self.page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]:
+            first, times = violation["nodes"][0], len(violation["nodes"])
+            why = " ".join(first["failureSummary"].split())
+            self.noted.append(f"axe, {violation['impact']}: {violation['id']} ×{times}, {first['html'][:120]}: {why[:200]}")
+        return list(self.noted)
+
+
+@pytest.fixture(scope="class")
+def readers(request, browser):
+    readers = {where: Reader(browser, request.cls.scheme, width) for where, width in WIDTHS.items()}
+    yield readers
+    for reader in readers.values():
+        reader.context.close()
+
+
+class TestLight:
+    scheme = "light"
+
+    @pytest.mark.parametrize("where", WIDTHS)
+    @pytest.mark.parametrize("page", PAGES)
+    def test_page(self, page, where, readers, address):
+        found = readers[where].complaints(f"{address}{page}.html")
+        assert not found, "\n".join(found)
+
+
+class TestDark(TestLight):
+    scheme = "dark"
+
+
+def still_sliders(page):
+    """The sliders of an open page that do not move picture, alt text and label."""
+    for explorer in page.locator(".explorer").all():
+        for slider in explorer.locator("input[type=range]").all():
+            name = slider.evaluate("slider => slider.labels.length ? slider.labels[0].textContent.trim() : ''")
+            seen = []
+            for key in ("Home", "End"):
+                slider.press(key)
+                picture = explorer.locator("img")
+                shown = slider.evaluate("slider => slider.closest('label, div').querySelector('output').textContent")
+                seen.append({"picture": picture.get_attribute("src"), "alt text": picture.get_attribute("alt"), "value": shown})
+            low, high = seen
+            yield from (f"{name or 'a slider'}: the same {what} at both ends" for what in low if low[what] == high[what])
+            if not name:
+                yield "a slider has no label"
+
+
+def test_every_slider_moves_picture_and_words(browser, site, address):
+    reader, still = Reader(browser), []
+    for path in pages_under(site):
+        if 'class="explorer"' in path.read_text(encoding="utf-8"):
+            reader.open(address + path.relative_to(site).as_posix())
+            still += [f"{path.name}: {what}" for what in still_sliders(reader.page)]
+    reader.context.close()
+    assert still == []
+
+
+def test_the_search_finds_a_page(browser, address):
+    reader = Reader(browser)
+    reader.open(f"{address}search.html?q=privacy")
+    reader.page.locator("#search-results li a").first.wait_for()
+    assert reader.noted == []
+    reader.context.close()
+
+
+# ------------------------------------------------------------------------------------------- the tests above can fail: proof
+
+def document(body, head=""):
+    return f'<!doctype html><html lang="en"><head><title>A page</title>{head}</head><body><main><h1>A page</h1>{body}</main></body></html>'
+
+
+BAD_PAGES = {
+    "another host": document('<img alt="elsewhere" src="https://example.org/picture.png">'),
+    "status 404": document('<img alt="gone" src="gone.png">'),
+    "console": document("<script>console.error('broken')</script>"),
+    "page error": document("<script>throw Error('broken')</script>"),
+    "overflow": document('<div style="width: 3000px">wide</div>'),
+    "raw mathematics": document(r"<p>for every \(\varepsilon\) there is</p>"),
+    "image-alt": document('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'),
+    "color-contrast": document('<p style="color: #ccc; background: #fff">pale</p>'),
+}
+
+
+@pytest.fixture(scope="module")
+def bad_address(serve, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad")
+    for number, page in enumerate(BAD_PAGES.values()):
+        (folder / f"{number}.html").write_text(page, encoding="utf-8")
+    (folder / "good.html").write_text(document("<p>Nothing wrong here.</p>", '<link rel="icon" href="data:,">'), encoding="utf-8")
+    return serve(folder)
+
+
+@pytest.mark.parametrize("fault", BAD_PAGES)
+def test_a_bad_page_is_refused(fault, browser, bad_address):
+    reader = Reader(browser)
+    found = reader.complaints(f"{bad_address}{list(BAD_PAGES).index(fault)}.html")
+    reader.context.close()
+    assert any(fault in complaint for complaint in found), found
+
+
+def test_a_good_page_is_accepted(browser, bad_address):
+    reader = Reader(browser)
+    assert reader.complaints(f"{bad_address}good.html") == []
+    reader.context.close()
+
+
+def test_a_slider_that_moves_nothing_is_noticed(browser, serve, tmp_path):
+    slider = '<label>ε <input type="range" min="0" max="3"><output>1</output></label>'
+    explorer = f'<div class="explorer">{slider}<img alt="1" src="data:,"></div>'
+    (tmp_path / "still.html").write_text(document(explorer), encoding="utf-8")
+    reader = Reader(browser)
+    reader.open(f"{serve(tmp_path)}still.html")
+    assert len(list(still_sliders(reader.page))) == 3
+    reader.context.close()
+
+
+@pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])
+def test_a_broken_link_is_noticed(link, word, tmp_path):
+    (tmp_path / "a.html").write_text(document(f'<a href="{link}">on</a>'), encoding="utf-8")
+    (tmp_path / "b.html").write_text(document('<p id="here">here</p>'), encoding="utf-8")
+    found = list(broken_links(pages_under(tmp_path)))
+    assert len(found) == bool(word) and all(re.search(word, complaint) for complaint in found)
+
+
+@pytest.mark.parametrize("alt", ["", 'alt=""', 'alt="../_images/5f0c.svg"'])
+def test_a_picture_without_words_is_noticed(alt, tmp_path):
+    (tmp_path / "a.html").write_text(document(f'<img src="x.svg" {alt}>'), encoding="utf-8")
+    assert len(list(pictures_without_words(pages_under(tmp_path)))) == 1

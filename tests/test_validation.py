@@ -1,0 +1,336 @@
+"""The rules of the house, over the whole public API: bad parameters are refused by name, private values never raise or
+warn, randomness comes from `rng` alone, and every docstring says what is guaranteed."""
+import inspect
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+
+from dplib import audit, budget, mechanisms, sensitivity, svt
+
+MODULES = (mechanisms, sensitivity, budget, svt, audit)
+PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
+NOISE = svt.scales(1.0)
+
+
+def coin(data, size, rng):
+    return rng.integers(0, 2, size)
+
+
+def opened(**parameters):
+    """A budget to spend from."""
+    return budget.Budget(1.0, 1e-5).spend(**parameters)
+
+
+def parallel(adjacency):
+    with budget.Budget(1.0).parallel(adjacency):
+        pass
+
+
+SPARSE = {"answers": ANSWERS, "threshold": 1.0, "epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": False, "split": "even"}
+COUNTS = {"k1": 5, "k2": 1, "n": 10, "confidence": 0.95}
+
+# every public function with parameters that are right
+RIGHT = {
+    mechanisms.laplace: {"value": 1.0, "sensitivity": 1.0, "epsilon": 1.0},
+    mechanisms.geometric: {"value": 1, "sensitivity": 1, "epsilon": 1.0},
+    mechanisms.gaussian: {"value": 1.0, "sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-5},
+    mechanisms.gaussian_sigma: {"epsilon": 1.0, "delta": 1e-5, "sensitivity": 1.0, "method": "analytic"},
+    mechanisms.discrete_gaussian: {"value": 1, "sigma": 1.0},
+    mechanisms.exponential: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "size": 3},
+    mechanisms.exponential_pmf: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0},
+    mechanisms.report_noisy_max: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "noise": "laplace", "size": 3},
+    sensitivity.clip: {"values": [1.0], "low": 0.0, "high": 1.0},
+    sensitivity.count: {"adjacency": "replace"},
+    sensitivity.bounded_sum: {"low": 0.0, "high": 1.0, "adjacency": "replace"},
+    sensitivity.bounded_mean: {"low": 0.0, "high": 1.0, "n": 4},
+    sensitivity.histogram: {"adjacency": "replace", "norm": 2},
+    sensitivity.empirical: {"query": sum, "table": [1], "universe": [0, 1], "adjacency": "replace"},
+    budget.basic: {"epsilon": 1.0, "k": 3},
+    budget.advanced: {"epsilon": 1.0, "k": 3, "delta_slack": 1e-5},
+    budget.Budget: {"epsilon": 1.0, "delta": 1e-5, "rule": "advanced", "slack": 1e-6},
+    opened: {"epsilon": 0.5, "delta": 0.0},
+    parallel: {"adjacency": "replace"},
+    svt.scales: {"epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": True, "numeric": 0.5, "split": "optimal"},
+    svt.above_threshold: SPARSE,
+    svt.numeric_sparse: {**SPARSE, "numeric": 0.5},
+    svt.AboveThreshold: {name: value for name, value in SPARSE.items() if name != "answers"},
+    svt.log_probability: {"outcome": [0, 1], "answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
+    svt.log_laplace_cdf: {"x": np.array([-1.0, 1.0])},
+    svt.index_pmf: {"answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
+    audit.epsilon_lower_bound: {**COUNTS, "delta": 0.0},
+    audit.mu_lower_bound: COUNTS,
+    audit.runs_needed: {"p": 0.5, "q": 0.1, "epsilon": 1.0, "confidence": 0.95, "power": 0.9},
+    audit.audit: {"run": coin, "d": 0, "d2": 1, "n": 100, "delta": 0.0, "confidence": 0.95},
+}
+
+NOT_A_NUMBER = [None, "1.0", math.nan, 1j, [1.0, 2.0], 10**400]
+NOT_POSITIVE = [*NOT_A_NUMBER, 0, -1.0, math.inf, -math.inf]
+NOT_FINITE = [*NOT_A_NUMBER, math.inf, -math.inf]
+NOT_A_PROBABILITY = [*NOT_A_NUMBER, -1e-9, 1.0, 1.5, math.inf]
+NOT_INSIDE = [*NOT_A_PROBABILITY, 0.0]
+NOT_WHOLE = [None, "1", math.nan, 1.0, 2.5, -1, math.inf]
+NOT_A_WORD = [None, "EVEN", "add-remove", 7, ""]
+NOT_A_VECTOR = [np.zeros((2, 2)), np.array(1.0)]
+
+WRONG = {
+    "epsilon": NOT_POSITIVE, "sensitivity": NOT_POSITIVE, "sigma": NOT_POSITIVE,
+    "delta": NOT_A_PROBABILITY, "q": NOT_A_PROBABILITY, "delta_slack": NOT_INSIDE, "confidence": NOT_INSIDE, "power": NOT_INSIDE,
+    "p": [bad for bad in NOT_INSIDE if bad != 1], "slack": [bad for bad in NOT_INSIDE if bad is not None] + [1e-4], "numeric": NOT_A_PROBABILITY,
+    "threshold": NOT_FINITE, "low": [*NOT_FINITE, 2.0], "high": [*NOT_FINITE, -1.0],
+    "c": [*NOT_WHOLE, 0], "n": [*NOT_WHOLE, 0], "k": NOT_WHOLE, "k1": [*NOT_WHOLE, 11], "k2": [*NOT_WHOLE, 11],
+    "size": [bad for bad in NOT_WHOLE if bad is not None],
+    "method": NOT_A_WORD, "adjacency": NOT_A_WORD, "split": NOT_A_WORD, "rule": NOT_A_WORD, "norm": [None, 0, 3, "1", math.inf],
+    "scores": [*NOT_A_VECTOR, []], "answers": NOT_A_VECTOR, "universe": [[]], "run": [lambda data, size, rng: np.zeros(size + 1)],
+}  # fmt: skip
+
+OWN_WRONG = {
+    (mechanisms.geometric, "sensitivity"): [*NOT_WHOLE, 0],
+    (mechanisms.geometric, "value"): [1.0, [0.5], "7", [None]],
+    (mechanisms.discrete_gaussian, "value"): [1.0, [0.5], "7", [None]],
+    (mechanisms.gaussian_sigma, "delta"): NOT_INSIDE,
+    (mechanisms.gaussian, "delta"): NOT_INSIDE,
+    (mechanisms.report_noisy_max, "noise"): NOT_A_WORD,
+    (svt.numeric_sparse, "numeric"): NOT_INSIDE,
+    (audit.audit, "n"): [*NOT_WHOLE, 0, 1],
+}
+BY_ANOTHER_NAME = {"slack": "slack|delta", "low": "low|high", "high": "low|high", "run": "outputs", "universe": "universe"}
+
+
+def wrong_calls():
+    for function, right in RIGHT.items():
+        for name in right:
+            for bad in OWN_WRONG.get((function, name), WRONG.get(name, [])):
+                yield pytest.param(function, name, bad, id=f"{function.__name__}-{name}-{str(bad)[:20]}")
+
+
+def test_the_tables_here_cover_every_public_function():
+    covered = {function for function in RIGHT} | {budget.BudgetExceeded, budget.Entry, svt.Scales, audit.AuditResult, audit.Event, sensitivity.ADJACENCIES}
+    assert set(PUBLIC.values()) <= covered
+
+
+@pytest.mark.parametrize("function", RIGHT)
+def test_the_right_parameters_are_accepted(function):
+    function(**RIGHT[function])
+
+
+@pytest.mark.parametrize("function, name, bad", list(wrong_calls()))
+def test_a_bad_parameter_is_refused_by_name(function, name, bad):
+    with pytest.raises(ValueError, match=BY_ANOTHER_NAME.get(name, rf"\b{name}\b")):
+        function(**{**RIGHT[function], name: bad})
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, None])
+@pytest.mark.parametrize("field", ["threshold", "query"])
+@pytest.mark.parametrize("function", [svt.log_probability, svt.index_pmf])
+def test_the_exact_laws_refuse_a_bad_scale(function, field, scale):
+    with pytest.raises(ValueError, match=rf"noise\.{field}"):
+        function(**{**RIGHT[function], "noise": NOISE._replace(**{field: scale})})
+
+
+@pytest.mark.parametrize("parameters", [
+    {}, {"epsilon": 1.0}, {"delta": 1e-5}, {"sigma": 1.0, "epsilon": 1.0}, {"sigma": 1.0, "delta": 1e-5}, {"sigma": 1.0, "epsilon": 1.0, "delta": 1e-5},
+    {"sigma": 0.0}, {"sigma": -1.0}, {"sigma": math.nan}, {"sigma": math.inf}, {"sigma": "2"},
+])  # fmt: skip
+def test_gaussian_wants_sigma_or_epsilon_and_delta(parameters):
+    with pytest.raises(ValueError, match="sigma"):
+        mechanisms.gaussian(0.0, sensitivity=1, **parameters)
+
+
+@pytest.mark.parametrize("parameters", [{"rule": "advanced"}, {"slack": 1e-6}, {"rule": "advanced", "delta": 1e-6, "slack": 1e-5}])
+def test_budget_wants_slack_exactly_where_it_is_used(parameters):
+    with pytest.raises(ValueError, match="slack"):
+        budget.Budget(1.0, **parameters)
+
+
+def test_more_replies_than_answers_are_refused():
+    with pytest.raises(ValueError, match="outcome"):
+        svt.log_probability([0, 0, 1], [0, 0], noise=NOISE)
+
+
+def test_an_event_that_contradicts_nothing_cannot_be_planned_for():
+    for p, q in ((0.1, 0.1), (0.2, 0.1), (math.e / 10, 0.1), (1e-9, 0.9)):
+        with pytest.raises(ValueError, match="p="):
+            audit.runs_needed(p, q, 1.0)
+
+
+def test_privacy_parameters_are_keyword_only():
+    conversions = {mechanisms.gaussian_sigma, budget.basic, budget.advanced, budget.Budget, audit.runs_needed, svt.scales}
+    named = {"epsilon", "delta", "sigma", "c", "sensitivity", "confidence", "monotone", "split", "numeric", "rng"}
+    for function in set(RIGHT) & set(PUBLIC.values()) - conversions:
+        for name, parameter in inspect.signature(function).parameters.items():
+            assert name not in named or parameter.kind is inspect.Parameter.KEYWORD_ONLY, f"{function.__name__}({name})"
+
+
+# --- private values
+
+ODD = [math.nan, math.inf, -math.inf, 1.7e308, -1.7e308, 5e-324, -0.0]
+ODD_INTEGERS = [2**63 - 1, -(2**63), 0, 2**62]
+SEEDS = range(12)
+
+
+@pytest.mark.parametrize("value", [*ODD, ODD])
+def test_additive_noise_neither_raises_nor_warns_at_any_value(value):
+    for seed in SEEDS:
+        for sensitivity_ in (1.0, 1e307):
+            for noisy in (
+                mechanisms.laplace(value, sensitivity=sensitivity_, epsilon=1, rng=seed),
+                mechanisms.gaussian(value, sensitivity=sensitivity_, epsilon=1, delta=0.1, rng=seed),
+            ):
+                assert (np.isnan(noisy) == np.isnan(value)).all()
+
+
+@pytest.mark.parametrize("value", [*ODD_INTEGERS, ODD_INTEGERS, np.array([2**64 - 1], dtype=np.uint64), np.array([True, False])])
+def test_integer_noise_neither_raises_nor_warns_at_any_value(value):
+    for seed in SEEDS:
+        mechanisms.geometric(value, epsilon=0.01, rng=seed)
+        mechanisms.discrete_gaussian(value, sigma=100, rng=seed)
+
+
+@pytest.mark.parametrize("scores", [ODD, [math.nan] * 3, [math.inf] * 3, [-math.inf, math.nan], [1.7e308, -1.7e308], [0.0]])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e3])
+def test_selection_neither_raises_nor_warns_at_any_scores(scores, epsilon):
+    law = mechanisms.exponential_pmf(scores, sensitivity=1e-3, epsilon=epsilon)
+    assert law.sum() == pytest.approx(1)
+    for seed in SEEDS:
+        assert 0 <= mechanisms.exponential(scores, sensitivity=1e-3, epsilon=epsilon, rng=seed) < len(scores)
+        for noise in ("exponential", "laplace", "gumbel"):
+            assert 0 <= mechanisms.report_noisy_max(scores, sensitivity=1e-3, epsilon=epsilon, noise=noise, rng=seed) < len(scores)
+
+
+def test_a_nan_score_ranks_last_and_an_infinite_one_first():
+    assert mechanisms.exponential_pmf([math.nan, 5.0, math.inf], sensitivity=1, epsilon=1).tolist() == [0, 0, 1]
+    assert mechanisms.exponential([math.nan, 5.0], sensitivity=1, epsilon=1, rng=0) == 1
+    assert mechanisms.report_noisy_max([-math.inf, 5.0], sensitivity=1, epsilon=1, rng=0) == 1
+
+
+@pytest.mark.parametrize("dress", [list, iter, np.array])
+def test_watching_a_stream_neither_raises_nor_warns_at_any_answer(dress):
+    for seed in SEEDS:
+        for threshold in (0.0, 1e308, -1e308):
+            for ordered in itertools.islice(itertools.permutations(ODD), 0, 5040, 700):
+                indices = svt.above_threshold(dress(list(ordered)), threshold, epsilon=1, c=7, rng=seed)
+                values = svt.numeric_sparse(dress(list(ordered)), threshold, epsilon=1, c=7, rng=seed)[1]
+                assert not any(math.isnan(ordered[i]) for i in indices) and not np.isnan(values).any()
+                assert {i for i in range(7) if ordered[i] == math.inf} <= set(indices.tolist())
+
+
+def test_a_conversation_neither_raises_nor_warns_and_a_nan_never_passes():
+    watch = svt.AboveThreshold(0.0, epsilon=1, c=100, rng=0)
+    replies = [watch.ask(value) for value in (math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)]
+    assert replies == [False, True, False, True, False]
+
+
+def test_a_missing_value_is_a_nan_wherever_it_comes_from():
+    assert sensitivity.clip([None, 1.0], 0, 2).tolist() == [0, 1]
+    assert svt.above_threshold([None, 1e9], 0, epsilon=1, rng=0).tolist() == [1]
+    assert svt.above_threshold(iter([None, 1e9]), 0, epsilon=1, rng=0).tolist() == [1]
+
+
+# --- randomness
+
+RANDOM = [function for function in RIGHT if "rng" in inspect.signature(function).parameters]
+
+
+def drawn(function, rng):
+    parameters = {**RIGHT[function], "rng": rng}
+    if "value" in parameters:
+        parameters["value"] = np.arange(50)
+    if "size" in parameters:
+        parameters["size"] = 50
+    if function is svt.AboveThreshold:
+        watch = function(**{**parameters, "c": 200})
+        return [watch.ask(0.0) for _ in range(200)]
+    if "answers" in parameters:
+        parameters |= {"answers": np.zeros(200), "c": 200}
+    result = function(**parameters)
+    return [np.asarray(part).tolist() for part in (result if isinstance(result, tuple) else [getattr(result, "epsilon", result)])]
+
+
+def test_every_random_function_ends_with_rng_none():
+    for function in RANDOM:
+        assert list(inspect.signature(function).parameters.items())[-1][1].default is None
+    assert {function.__name__ for function in RANDOM} == {
+        "laplace", "geometric", "gaussian", "discrete_gaussian", "exponential", "report_noisy_max",
+        "above_threshold", "numeric_sparse", "AboveThreshold", "audit",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("function", RANDOM)
+def test_a_seed_fixes_the_draws_none_does_not_and_a_generator_moves_on(function):
+    assert drawn(function, 7) == drawn(function, 7) == drawn(function, np.random.default_rng(7))
+    assert drawn(function, np.int64(7)) == drawn(function, 7) != drawn(function, 8)
+    assert drawn(function, None) != drawn(function, None)
+    rng = np.random.default_rng(7)
+    assert drawn(function, rng) != drawn(function, rng)
+
+
+@pytest.mark.parametrize("function", RANDOM)
+def test_numpys_global_state_is_neither_used_nor_touched(function):
+    state = np.random.get_state()
+    first = drawn(function, 7)
+    after = np.random.get_state()
+    assert state[0] == after[0] and (state[1] == after[1]).all() and state[2:] == after[2:]
+    try:
+        np.random.seed(12345)
+        assert drawn(function, 7) == first
+        np.random.seed(1)
+        free = drawn(function, None)
+        np.random.seed(1)
+        assert drawn(function, None) != free
+    finally:
+        np.random.set_state(state)
+
+
+# --- docstrings
+
+SECTIONS = ("Privacy", "Parameters", "Returns", "Raises", "References", "Examples")
+DOCUMENTED = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+MECHANISM_CLASSES = {name: PUBLIC[name] for name in ("Budget", "AboveThreshold")}
+METHODS = {"Budget.spend": budget.Budget.spend, "Budget.parallel": budget.Budget.parallel, "AboveThreshold.ask": svt.AboveThreshold.ask}
+
+
+def sections(thing):
+    """Title -> text of each underlined section of a docstring, in order."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(thing), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def documented_parameters(thing):
+    lines = [line for line in sections(thing).get("Parameters", "").splitlines() if line and not line.startswith(" ")]
+    return [name.strip() for line in lines for name in line.split(":")[0].split(",")]
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_functions_docstring_has_all_sections_in_order(name):
+    found = sections(DOCUMENTED[name])
+    assert tuple(found) == SECTIONS
+    assert all(text.strip() for text in found.values()) and ">>>" in found["Examples"]
+
+
+@pytest.mark.parametrize("name", MECHANISM_CLASSES)
+def test_a_mechanism_class_has_all_sections_but_returns(name):
+    assert tuple(title for title in sections(MECHANISM_CLASSES[name]) if title != "Attributes") == tuple(title for title in SECTIONS if title != "Returns")
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTED, *MECHANISM_CLASSES])
+def test_the_privacy_section_names_measure_adjacency_and_guarantee(name):
+    text = sections(PUBLIC[name])["Privacy"]
+    assert re.findall(r"^(\w+) : \S", text, flags=re.MULTILINE) == ["measure", "adjacency", "guarantee"]
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTED, *MECHANISM_CLASSES, *METHODS])
+def test_documented_parameters_are_those_of_the_signature(name):
+    thing = PUBLIC.get(name) or METHODS[name]
+    assert documented_parameters(thing) == [parameter for parameter in inspect.signature(thing).parameters if parameter != "self"]
+
+
+@pytest.mark.parametrize("name", [name for name, thing in PUBLIC.items() if inspect.isclass(thing)])
+def test_every_class_and_its_public_methods_say_what_they_are(name):
+    assert PUBLIC[name].__doc__ and not PUBLIC[name].__doc__.startswith(f"{name}(")
+    for method, function in inspect.getmembers(PUBLIC[name], inspect.isfunction):
+        if not method.startswith("_") and method in vars(PUBLIC[name]):
+            assert function.__doc__

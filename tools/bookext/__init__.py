@@ -1,0 +1,120 @@
+"""The book's own Sphinx extension: what the theme and its friends do not do by themselves.
+
+* mathematics is typeset by the MathJax of an installed wheel, so that no page asks another host for anything;
+* notebooks run with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
+* chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
+* a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
+* small repairs of the theme, here and in ``static/book``.
+"""
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections import Counter
+from importlib import metadata
+from pathlib import Path
+
+from docutils import nodes
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
+
+from bookext.cache import execution_key
+
+HERE = Path(__file__).parent
+FONTS = "output/chtml/fonts/woff-v2"
+
+
+def configure(app, config):
+    root, build = Path(app.srcdir), Path(app.outdir).parent
+    config.html_context = {"default_mode": "auto", **config.html_context}       # the theme logs an error without it
+    config.html_static_path = [*config.html_static_path, str(HERE / "static"), str(mathjax(build / "assets"))]
+    config.mathjax_path = "mathjax/tex-chtml.js"
+
+    # the kernels inherit both: SVG figures and static explorers belong to the book, not to the notebooks
+    os.environ["IPYTHONDIR"] = str(kernel_profile(build / "ipython"))
+    os.environ["DPLIB_STATIC"] = "1"
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+
+    # jupyter-cache looks at the code cells alone, and would keep the results of an older dplib
+    cache = build / f".jupyter_cache-{execution_key(root)}"
+    for stale in set(build.glob(".jupyter_cache*")) - {cache}:
+        shutil.rmtree(stale)
+    config.nb_execution_cache_path = str(cache)
+
+    # read every page again when the extension itself has changed
+    config.bookext_digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(HERE.rglob("*.*")) if p.suffix != ".pyc")).hexdigest()
+
+
+def mathjax(folder: Path) -> Path:
+    """Copy the two parts of MathJax that the book uses, 1.5 MB of 24, out of the installed wheel."""
+    wheel = Path(metadata.distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax"))
+    if not (folder / "mathjax").exists():
+        shutil.copytree(wheel / FONTS, folder / "mathjax" / FONTS)
+        shutil.copy(wheel / "tex-chtml.js", folder / "mathjax")
+    return folder
+
+
+def kernel_profile(folder: Path) -> Path:
+    """An IPython directory of the build's own, because kernels write into theirs."""
+    (folder / "profile_default").mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "ipython_kernel_config.py", folder / "profile_default")
+    return folder
+
+
+def number_chapters(assign_section_numbers):
+    """Let Sphinx walk the chapters that exist, then number them by the plan: 4 the fourth chapter's index, 4.1 its first section."""
+    def assign(self, env):
+        before, sections = env.toc_secnumbers, Counter()
+        assign_section_numbers(self, env)
+        for docname, anchors in env.toc_secnumbers.items():
+            _, folder, page = docname.split("/")
+            number = (1 + env.config.book_chapters.index(folder),)
+            if page != "index":
+                sections[folder] += 1
+                number += (sections[folder],)
+            env.toc_secnumbers[docname] = {anchor: () if anchor else number for anchor in anchors}
+            env.titles[docname]["secnumber"] = list(number)
+            for reference in env.tocs[docname].findall(nodes.reference):
+                reference["secnumber"] = None if reference["anchorname"] else list(number)
+        return [docname for docname, numbers in env.toc_secnumbers.items() if numbers != before.get(docname)]
+    return assign
+
+
+def forget_when_warned(app, exception):
+    """Sphinx reads a page once and warns once; without its memory, the next build warns again."""
+    if exception or app._warncount:
+        Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
+
+
+def remove_old_pages(app, exception):
+    """Sphinx leaves the pages of files that were renamed or removed; the copies of their sources tell which."""
+    if exception:
+        return
+    site = Path(app.outdir)
+    for source in [path for path in (site / "_sources").rglob("*") if path.is_file()]:
+        page = source.relative_to(site / "_sources").with_suffix("")
+        if page.as_posix() not in app.env.found_docs:
+            source.unlink()
+            (site / page.with_suffix(".html")).unlink(missing_ok=True)
+
+
+def drop_thebe(app, pagename, templatename, context, doctree):
+    """sphinx-thebe defines a constant twice on every page, an error in every console, for a button that the book does not have."""
+    context["script_files"] = [script for script in context.get("script_files", []) if not is_thebe(script)]
+
+
+def is_thebe(script) -> bool:
+    return "THEBE" in (script.attributes.get("body") or "") or str(script.filename or "").endswith("sphinx-thebe.js")
+
+
+def setup(app):
+    app.add_config_value("book_chapters", [], "env", list)
+    app.add_config_value("bookext_digest", "", "env", str)
+    app.connect("config-inited", configure, priority=100)
+    app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("build-finished", forget_when_warned)
+    app.connect("build-finished", remove_old_pages)
+    app.add_css_file("book/book.css", priority=900)
+    app.add_js_file("book/book.js")
+    TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

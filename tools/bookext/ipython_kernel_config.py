@@ -1,0 +1,12 @@
+"""The kernels of the book's build: figures as transparent SVG, the same bytes on every run."""
+c = get_config()  # noqa: F821
+c.InlineBackend.figure_formats = {"svg"}
+c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
+c.InlineBackend.rc = {
+    "svg.hashsalt": "book",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+c.HistoryManager.enabled = False
+c.IPKernelApp.log_level = 40        # ipykernel otherwise announces its transport in every build

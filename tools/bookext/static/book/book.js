@@ -1,0 +1,69 @@
+/* Repairs of what the theme, docutils and pandas write, for keyboards and screen readers. Nothing here is needed to read. */
+"use strict";
+
+function each(selector, repair) {
+  document.querySelectorAll(selector).forEach(repair);
+}
+
+/* the arrow that unfolds a chapter in the sidebar has no name of its own */
+function nameSidebarArrows() {
+  each("nav summary, .bd-sidebar summary", (summary) => {
+    const link = summary.closest("li")?.querySelector("a");
+    summary.setAttribute("aria-label", `Sections of ${link ? link.textContent.trim() : "this part"}`);
+  });
+}
+
+/* the theme's logo and search stand outside every landmark */
+function markSidebar() {
+  each("#pst-primary-sidebar", (bar) => {
+    bar.setAttribute("role", "complementary");
+    bar.setAttribute("aria-label", "The book");
+  });
+}
+
+/* these labels hide the words that are visible on the same buttons */
+function unhideWords() {
+  each(".search-button-field, .theme-switch-button, .cell summary", (button) => button.removeAttribute("aria-label"));
+  each(".theme-switch-button", (button) => {
+    if (!button.querySelector(".visually-hidden")) {
+      button.insertAdjacentHTML("beforeend", '<span class="visually-hidden">Light, dark or automatic</span>');
+    }
+  });
+}
+
+/* pandas leaves the corner of a table an empty heading */
+function emptyCorners() {
+  each("table th", (heading) => {
+    if (!heading.textContent.trim()) {
+      heading.replaceWith(document.createElement("td"));
+    }
+  });
+}
+
+/* docutils nests two roles that exclude each other, and one that has been withdrawn */
+function plainCitations() {
+  each(".citation-list, .citation", (entry) => entry.removeAttribute("role"));
+}
+
+/* what scrolls sideways must be reachable by keyboard */
+function reachScrollers() {
+  each("article :is(div.math, mjx-container, pre, .output.text_html, .pst-scrollable-table-container)", (box) => {
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+    }
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  nameSidebarArrows();
+  markSidebar();
+  unhideWords();
+  emptyCorners();
+  plainCitations();
+});
+
+window.addEventListener("load", async () => {
+  await window.MathJax?.startup?.promise;
+  reachScrollers();
+  window.addEventListener("resize", reachScrollers);
+});
