@@ -63,6 +63,8 @@ def interval(low, high):
 
 def _number(name, value):
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}") from None
+        if not isinstance(value, (str, bytes)):  # float("1.0") is a number to Python, and a slip in a call
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name} must be a number, got {value!r}")

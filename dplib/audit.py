@@ -145,7 +145,8 @@ def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
     Raises
     ------
     ValueError
-        If p <= e^epsilon q, so that no number of runs can reject the claim, or a parameter is out of range.
+        If p <= e^epsilon q, so that no number of runs can reject the claim, if more than 1e8 runs would be needed, or a
+        parameter is out of range.
 
     References
     ----------
@@ -156,10 +157,11 @@ def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
     >>> runs_needed(0.3, 0.05, epsilon=1.0)
     336
     """
-    p, q, epsilon = probability("p", p, zero=False), probability("q", q), positive("epsilon", epsilon)
+    p = 1.0 if p == 1 else probability("p", p, zero=False)
+    q, epsilon = probability("q", q), positive("epsilon", epsilon)
     alpha, power = 1 - probability("confidence", confidence, zero=False), probability("power", power, zero=False)
-    if p <= math.exp(epsilon) * q:
-        raise ValueError(f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon q={math.exp(epsilon) * q!r}")
+    if p * math.exp(-epsilon) <= q:
+        raise ValueError(f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon times q={q!r}")
 
     def reaches(runs):
         mean = runs * (p + q)
@@ -170,6 +172,8 @@ def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
     low, high = 0, 16
     while not reaches(high):
         low, high = high, 2 * high
+        if high > 1e8:
+            raise ValueError(f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}")
     while high - low > max(1, low // 100):
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
@@ -200,8 +204,8 @@ class Event:
 
     def __call__(self, outputs):
         if self.cells:
-            x = np.asarray(outputs, dtype=float)[:, None]
-            return ((self.members[:, 0] < x) & (x <= self.members[:, 1])).any(axis=1)
+            x, (low, high) = _real(outputs), self.members.T
+            return (((low < x) | (low == -np.inf)) & (x <= high)).any(axis=1)
         rows = np.concatenate([self.members, _rows(outputs)])
         labels = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
         return np.isin(labels[len(self.members) :], labels[: len(self.members)])
@@ -305,7 +309,8 @@ def _choose_event(one, two, delta, most_cells=64):
     members, labels = np.unique(both, axis=0, return_inverse=True)
     cells = both.shape[1] == 1 and both.dtype.kind == "f" and len(members) > most_cells
     if cells:
-        edges = np.unique(np.quantile(both[:, 0], np.linspace(0, 1, most_cells + 1)[1:-1]))
+        both = _real(both)
+        edges = np.unique(np.quantile(both, np.linspace(0, 1, most_cells + 1)[1:-1], method="lower"))
         labels = np.searchsorted(edges, both[:, 0])
         members = np.column_stack([np.append(-np.inf, edges), np.append(edges, np.inf)])
     labels = labels.ravel()
@@ -323,4 +328,9 @@ def _choose_event(one, two, delta, most_cells=64):
 
 def _rows(outputs):
     outputs = np.asarray(outputs)
-    return outputs.reshape(len(outputs), -1)
+    return outputs.reshape(len(outputs), math.prod(outputs.shape[1:]))
+
+
+def _real(outputs):
+    """Real outputs as a column; a nan is told as +inf."""
+    return np.nan_to_num(_rows(outputs).astype(float), nan=np.inf, posinf=np.inf, neginf=-np.inf)

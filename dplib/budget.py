@@ -210,7 +210,7 @@ class Budget:
             If `epsilon` is not positive or `delta` not in [0, 1).
         """
         entry = Entry(positive("epsilon", epsilon), probability("delta", delta), str(label), self._open)
-        if entry.epsilon > self.remaining + _TOLERANCE * self.epsilon:
+        if self._spent([*self.ledger, entry]) > self.epsilon * (1 + _TOLERANCE):
             raise BudgetExceeded("epsilon", entry.epsilon, self.remaining)
         charged = self._charges(self.ledger, "delta")
         if sum(self._charges([*self.ledger, entry], "delta")) + self.slack > self.delta * (1 + _TOLERANCE):
@@ -248,7 +248,10 @@ class Budget:
 
     @property
     def spent(self):
-        losses = self._charges(self.ledger, "epsilon")
+        return self._spent(self.ledger)
+
+    def _spent(self, entries):
+        losses = self._charges(entries, "epsilon")
         if self.rule == "basic":
             return math.fsum(losses)
         squares = math.fsum(loss**2 for loss in losses)
@@ -261,7 +264,7 @@ class Budget:
         room = self.epsilon - math.fsum(losses)
         if self.rule == "advanced":              # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
             spread = -2 * math.log(self.slack)
-            root = math.sqrt(spread + 2 * self.epsilon) - math.sqrt(spread)
+            root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
             room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))
         if inside and self._blocks[self._open] == "replace":
             room -= max(inside)

@@ -58,7 +58,7 @@ def laplace(value, *, sensitivity, epsilon, rng=None):
     """
     scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
     value = np.asarray(value, dtype=float)
-    return value + np.random.default_rng(rng).laplace(scale=scale, size=value.shape)
+    return _add(value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape))
 
 
 def geometric(value, *, sensitivity=1, epsilon, rng=None):
@@ -102,8 +102,10 @@ def geometric(value, *, sensitivity=1, epsilon, rng=None):
     """
     value = _integers("value", value)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+    if rate < _LEAST_RATE:
+        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
     rng, p = np.random.default_rng(rng), -math.expm1(-rate)
-    return value + rng.geometric(p, value.shape) - rng.geometric(p, value.shape)
+    return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
 
 def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=None):
@@ -156,7 +158,7 @@ def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=No
     elif epsilon is not None or delta is not None:
         raise ValueError("give sigma, or epsilon and delta, not both")
     value = np.asarray(value, dtype=float)
-    return value + np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape)
+    return _add(value, np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape))
 
 
 def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
@@ -209,7 +211,7 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
     def excess(log_sigma):                       # log of the true delta over the wanted one; decreasing in sigma
         return _gaussian_log_delta(math.exp(log_sigma), epsilon) - math.log(delta)
 
-    centre = math.log(max(math.sqrt(2 * math.log(1 + 1 / delta)) / epsilon, 1 / math.sqrt(2 * epsilon)))
+    centre = max(0.5 * math.log(2 * (math.log(2) - math.log(delta))) - math.log(epsilon), -0.5 * math.log(2 * epsilon))
     low, high = centre - 1, centre + 1
     while excess(low) < 0:
         low -= 1
@@ -223,7 +225,9 @@ def _gaussian_log_delta(sigma, epsilon):
     """log of delta(epsilon) for N(0, sigma^2) v N(1, sigma^2), in log space: the plain difference overflows for large epsilon."""
     first = log_ndtr(0.5 / sigma - epsilon * sigma)
     second = epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
-    return first + math.log(-math.expm1(second - first)) if second < first else -math.inf
+    gap = min(0.0, second - first)
+    rounding = 1e-15 * (1 + epsilon - 2 * first) * math.exp(gap)       # makes this an upper bound where the two nearly cancel
+    return first + math.log(-math.expm1(gap) + rounding)
 
 
 def discrete_gaussian(value, *, sigma, rng=None):
@@ -264,6 +268,9 @@ def discrete_gaussian(value, *, sigma, rng=None):
     True
     """
     value, sigma = _integers("value", value), positive("sigma", sigma)
+    if sigma > 1 / _LEAST_RATE:
+        raise ValueError(f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
+    sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:
@@ -272,7 +279,7 @@ def discrete_gaussian(value, *, sigma, rng=None):
         accepted = proposal[rng.random(proposal.size) < chance][: value.size - done]
         noise[done : done + accepted.size] = accepted
         done += accepted.size
-    return value + noise.reshape(value.shape)
+    return _add(value, noise.reshape(value.shape))
 
 
 def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=None):
@@ -419,8 +426,10 @@ def _logits(scores, sensitivity, epsilon, monotone):
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(f"scores must be a non-empty vector, got shape {scores.shape}")
-    scores = np.nan_to_num(scores, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)     # a private nan ranks last, silently
-    return scores * (positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity)))
+    scores = np.clip(np.nan_to_num(scores, nan=-_HUGE), -_HUGE, _HUGE)     # a private nan ranks last, silently
+    factor = positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity))
+    with np.errstate(over="ignore"):             # measured from the best score, or large scores would swallow the noise
+        return (scores - scores.max()) * positive("epsilon/sensitivity", factor)
 
 
 def _noisy_argmax(logits, draw, size, rng):
@@ -428,6 +437,14 @@ def _noisy_argmax(logits, draw, size, rng):
     if size is None:
         return int(np.argmax(logits + draw(rng, logits.shape)))
     return np.argmax(logits + draw(rng, (whole("size", size, least=0), logits.size)), axis=1)
+
+
+_LEAST_RATE = 1e-12
+
+
+def _add(value, noise):
+    with np.errstate(over="ignore"):             # a private value may be as large as it likes
+        return value + noise
 
 
 def _integers(name, value):

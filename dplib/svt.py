@@ -90,7 +90,8 @@ def above_threshold(answers, threshold, *, epsilon, c=1, sensitivity=1.0, monoto
     Parameters
     ----------
     answers : array, shape (k,), or iterable of float
-        The exact answers, in order; each may depend on the yes or no to those before it. A nan never passes.
+        The exact answers, in order. A nan never passes. An iterator is read up to 4,096 answers ahead: where an answer
+        depends on the replies before it, use `AboveThreshold`.
     threshold : float
         Public, in the units of the answers.
     epsilon, c, sensitivity, monotone, split
@@ -379,8 +380,10 @@ def _nodes(answers, threshold, noise):
     corners = np.unique(np.append(answers, threshold))
     reach = 45 * max(b1, b2)
     cuts = np.concatenate([[corners[0] - reach], corners, [corners[-1] + reach]])
-    pieces = np.ceil(np.diff(cuts) / min(b1, b2)).astype(int)
-    edges = np.concatenate([np.linspace(a, b, n, endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
+    pieces = np.ceil(np.diff(cuts) / min(b1, b2))
+    if pieces.sum() > 100_000:
+        raise ValueError(f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the smallest scale")
+    edges = np.concatenate([np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
     half = np.diff(edges) / 2
     t = (edges[:-1, None] + half[:, None] * (_POINTS + 1)).ravel()
     return t, np.log(np.outer(half, _WEIGHTS).ravel()) - np.abs(t - threshold) / b1 - np.log(2 * b1)

@@ -56,8 +56,8 @@ def test_histogram_in_l2_is_the_root_of_two_under_replace():
     def query(rows):
         return np.bincount(rows, minlength=3)
 
-    moves = [query(other) - query(table) for table in itertools.product(range(3), repeat=2) for other in itertools.product(range(3), repeat=2)
-             if sum(a != b for a, b in zip(table, other)) == 1]  # fmt: skip
+    pairs = itertools.product(itertools.product(range(3), repeat=2), repeat=2)
+    moves = [query(one) - query(two) for one, two in pairs if sum(a != b for a, b in zip(one, two)) == 1]
     assert histogram("replace", norm=2) == pytest.approx(max(np.linalg.norm(move) for move in moves)) == pytest.approx(math.sqrt(2))
     assert histogram("add/remove", norm=2) == 1
 

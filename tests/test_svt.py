@@ -354,7 +354,8 @@ def test_first_index_follows_index_pmf_finely_enough_to_see_a_scale_ten_per_cent
     firsts = [above_threshold(answers, 4.0, epsilon=0.5, rng=rng) for _ in range(DRAWS)]
     counts = np.bincount([first[0] if len(first) else 9 for first in firsts], minlength=10)
     b1, b2, _ = scales(0.5)
-    laws = [index_pmf(answers, 4.0, noise=Scales(x * b1, y * b2, math.inf)) for x, y in ((1, 1), (1, 1.1), (1, 1 / 1.1), (1.2, 1), (1 / 1.2, 1))]
+    offs = [(1, 1), (1, 1.1), (1, 1 / 1.1), (1.2, 1), (1 / 1.2, 1)]
+    laws = [index_pmf(answers, 4.0, noise=Scales(x * b1, y * b2, math.inf)) for x, y in offs]
     follows(counts, *laws)
 
 

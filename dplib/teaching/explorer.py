@@ -7,6 +7,7 @@ import json
 import os
 
 import matplotlib
+from matplotlib import pyplot
 from PIL import Image
 
 from dplib.teaching import style
@@ -111,7 +112,9 @@ class Explorer:
 
     def _draw(self, values):
         with matplotlib.rc_context(style.RC):
-            return self.draw(**values)
+            figure, sentence = self.draw(**values)
+        pyplot.close(figure)                     # or a notebook shows it a second time
+        return figure, sentence
 
     def _frame(self, values):
         """The picture of these slider values as a data URI, and its sentence."""
