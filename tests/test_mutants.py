@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+from dplib.svt import VARIANTS
+
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "dplib"
 
@@ -28,8 +30,22 @@ class Mutant(NamedTuple):
 
 
 def mutant(name, file, old, new):
-    """A mutant of dplib/<file>.py, to be killed by tests/test_<file>.py."""
-    return Mutant(name, f"{file}.py", old, new, f"test_{file}.py")
+    """A mutant of dplib/<file>.py, to be killed by the tests of its module."""
+    tests = {"svt/mechanism": "svt", "svt/law": "svt", "svt/museum": "museum"}.get(file, file)
+    return Mutant(name, f"{file}.py", old, new, f"test_{tests}.py")
+
+
+ALGORITHM_1 = "    return _scan(answers, finite(\"threshold\", threshold), noise, c, np.random.default_rng(rng))[0]\n"
+
+
+def imposter(variant):
+    """A variant of the museum in the place of `above_threshold`, to be unmasked by its law alone."""
+    instead = (
+        "    from dplib.svt.museum import run_variant\n"
+        "    answers = np.asarray(list(answers), dtype=float) / sensitivity\n"
+        f"    return np.flatnonzero(run_variant({variant!r}, answers, threshold / sensitivity, epsilon=epsilon, c=c, rng=rng)[0] == 1)\n"
+    )
+    return Mutant(f"{variant} for alg1", "svt/mechanism.py", ALGORITHM_1, instead, "test_museum.py::test_above_threshold_has_the_law_of_algorithm_1")
 
 
 MUTANTS = [
@@ -53,20 +69,20 @@ MUTANTS = [
     mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0"),
     mutant("advanced rule charges half the squares", "budget", "squares = math.fsum(loss**2 for loss in losses)",
            "squares = math.fsum(loss**2 for loss in losses) / 2"),
-    mutant("threshold noise redrawn in every block", "svt", "    for block in _blocks(answers):\n",
+    mutant("threshold noise redrawn in every block", "svt/mechanism", "    for block in _blocks(answers):\n",
            "    for block in _blocks(answers):\n        threshold += rng.laplace(scale=noise.threshold) if start else 0\n"),
-    mutant("one positive answer too many", "svt", ">= threshold)[:c]", ">= threshold)[:c + 1]"),
-    mutant("query noise 2/epsilon", "svt", "c if monotone else 2 * c", "c if monotone else c"),
-    mutant("query noise without c", "svt", "factor * sensitivity / for_queries", "(1 if monotone else 2) * sensitivity / for_queries"),
-    mutant("optimal split with exponent 1/3", "svt", "factor ** (2 / 3)", "factor ** (1 / 3)"),
-    mutant("released value is the compared one", "svt",
+    mutant("one positive answer too many", "svt/mechanism", ">= threshold)[:c]", ">= threshold)[:c + 1]"),
+    mutant("query noise 2/epsilon", "svt/mechanism", "c if monotone else 2 * c", "c if monotone else c"),
+    mutant("query noise without c", "svt/mechanism", "factor * sensitivity / for_queries", "(1 if monotone else 2) * sensitivity / for_queries"),
+    mutant("optimal split with exponent 1/3", "svt/mechanism", "factor ** (2 / 3)", "factor ** (1 / 3)"),
+    mutant("released value is the compared one", "svt/mechanism",
            '    indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)\n'
            "    return indices, exact + rng.laplace(scale=noise.value, size=exact.size)\n",
            "    noisy = np.array(list(answers)) + rng.laplace(scale=noise.value, size=len(answers))\n"
            "    indices = np.flatnonzero(noisy >= threshold + rng.laplace(scale=noise.threshold))[:c]\n"
            "    return indices, noisy[indices]\n"),
-    mutant("indices start again in every block", "svt", "indices.append(start + passed)", "indices.append(passed)"),
-    mutant("the conversation never halts", "svt", "self._left -= passed", "self._left -= 0"),
+    mutant("indices start again in every block", "svt/mechanism", "indices.append(start + passed)", "indices.append(passed)"),
+    mutant("the conversation never halts", "svt/mechanism", "self._left -= passed", "self._left -= 0"),
     mutant("tested on the runs that chose the event", "audit",
            "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta)\n"
            "    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))\n",
@@ -76,6 +92,12 @@ MUTANTS = [
     mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)"),
     mutant("Clopper-Pearson at the whole error on each side", "audit", "confidence, zero=False)) / 2", "confidence, zero=False))"),
     mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", ""),
+    mutant("each reply counts once, however often it is given", "svt/law", "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair"),
+    mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)"),
+    mutant("a redrawn threshold is not redrawn", "svt/museum", "    if variant.redraws:  ", "    if False:  "),
+    mutant("Lee and Clifton's noise mended by mistake", "svt/museum", "query=lambda e, c: 4 / (3 * e)", "query=lambda e, c: 4 * c / e"),
+    mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one"),
+    *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
 ]  # fmt: skip
 
 CONFTEST = """
@@ -89,7 +111,7 @@ def run_tests(folder, killer, change=lambda package: None):
     """Run one test file against a copy of dplib, changed by `change`; return the finished process."""
     ignore = shutil.ignore_patterns("__pycache__", "teaching")
     shutil.copytree(PACKAGE, folder / "dplib", ignore=ignore)
-    for name in (killer, "laws.py"):
+    for name in (killer.split("::")[0], "laws.py"):
         shutil.copy(TESTS / name, folder)
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
@@ -142,9 +164,30 @@ class TestBudget(Mutated):
     pass
 
 
-@mutants_of("svt.py")
+@mutants_of("svt/mechanism.py")
 class TestSvt(Mutated):
     pass
+
+
+@mutants_of("svt/law.py")
+class TestLaw(Mutated):
+    pass
+
+
+@mutants_of("svt/museum.py")
+class TestMuseum(Mutated):
+    pass
+
+
+def test_algorithm_1_is_no_imposter(tmp_path):
+    """The control: the museum's own Algorithm 1 in the same place survives the law that unmasks the others."""
+    control = imposter("alg1")
+
+    def change(package):
+        path = package / control.file
+        path.write_text(path.read_text().replace(control.old, control.new))
+
+    assert run_tests(tmp_path, control.killer, change).returncode == 0
 
 
 @mutants_of("audit.py")
@@ -153,7 +196,7 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    assert {mutant.file for mutant in MUTANTS} == {"mechanisms.py", "sensitivity.py", "budget.py", "svt.py", "audit.py"}
+    assert {mutant.file for mutant in MUTANTS} == {"mechanisms.py", "sensitivity.py", "budget.py", "svt/mechanism.py", "svt/law.py", "svt/museum.py", "audit.py"}
 
 
 def main():

@@ -41,7 +41,7 @@ def use():
     matplotlib.rcParams.update(RC)
 
 
-def figure(rows=1, columns=1, *, width=6.8, height=3.4, **options):
+def figure(rows=1, columns=1, *, width=6.8, height=3.4, layout="constrained", **options):
     """A new figure in the book's style and its axes, not shown by itself: for the draw function of an `Explorer`.
 
     Parameters
@@ -49,6 +49,8 @@ def figure(rows=1, columns=1, *, width=6.8, height=3.4, **options):
     rows, columns : int
     width, height : float
         In inches.
+    layout : str
+        "constrained" fits the axes to their labels, "none" leaves them where you put them, the same in every frame.
     **options
         For `Figure.subplots`.
 
@@ -58,5 +60,5 @@ def figure(rows=1, columns=1, *, width=6.8, height=3.4, **options):
     axes : Axes or array of Axes
     """
     with matplotlib.rc_context(RC):
-        fig = Figure(figsize=(width, height))
+        fig = Figure(figsize=(width, height), layout=layout)
         return fig, fig.subplots(rows, columns, **options)

@@ -1,4 +1,4 @@
-"""The sparse vector technique: watch a stream of questions and pay only for the few answers that pass a threshold."""
+"""The technique itself: noise scales, a whole list at once, and a conversation."""
 from itertools import islice
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from dplib._validate import choice, finite, positive, probability, whole
 
-__all__ = ["AboveThreshold", "Scales", "above_threshold", "index_pmf", "log_laplace_cdf", "log_probability", "numeric_sparse", "scales"]
+__all__ = ["AboveThreshold", "Scales", "above_threshold", "numeric_sparse", "scales"]
 
 
 class Scales(NamedTuple):
@@ -260,167 +260,8 @@ class AboveThreshold:
             If the mechanism has halted: its budget is spent.
         """
         if self.halted:
-            raise RuntimeError("this mechanism has given all its positive answers and halted; start a new one, with its own epsilon")
-        passed = bool(answer + self._rng.laplace(scale=self._noise.query) >= self._threshold)
+            raise RuntimeError("halted: start a new one, with its own epsilon")
+        noisy = answer + self._rng.laplace(scale=self._noise.query)
+        passed = bool(noisy >= self._threshold)
         self._left -= passed
         return passed
-
-
-def log_probability(outcome, answers, threshold=0.0, *, noise):
-    """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
-
-    Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
-    density times one Laplace distribution function per reply. Both are smooth between the points where an absolute
-    value has its corner; Gauss-Legendre on pieces cut there gives about ten digits, in log space.
-
-    Privacy
-    -------
-    measure : none: this describes the mechanism, and is computed from exact answers
-    adjacency : none
-    guarantee : the difference of two such numbers for neighbouring answers is a privacy loss
-
-    Parameters
-    ----------
-    outcome : sequence of 0/1 (or of bool)
-        The replies, 1 for "passes"; at most as many as `answers`.
-    answers : array, shape (k,)
-        Exact answers; those beyond the last reply do not matter.
-    threshold : float
-    noise : Scales
-        From `scales`, or any (threshold, query, value) to study a mechanism that is wrong.
-
-    Returns
-    -------
-    float
-        -inf for an impossible outcome.
-
-    Raises
-    ------
-    ValueError
-        If there are more replies than answers, `answers` is not a vector of finite numbers, or a scale is not positive.
-
-    References
-    ----------
-    The law of Algorithm 1 in Lyu, Su and Li (2017).
-
-    Examples
-    --------
-    >>> round(float(np.exp(log_probability([0, 1], [0, 0], noise=scales(1.0)))), 6)
-    0.208333
-    """
-    outcome, answers = np.asarray(outcome, dtype=bool), _finite_vector(answers)
-    if outcome.size > answers.size:
-        raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
-    pairs, repeats = np.unique(answers[: outcome.size] + 1j * outcome, return_counts=True)     # equal replies count together
-    t, total = _nodes(pairs.real, finite("threshold", threshold), noise)
-    for pair, times in zip(pairs, repeats):
-        total = total + times * log_laplace_cdf((pair.real - t if pair.imag else t - pair.real) / noise.query)
-    peak = total.max()
-    return float(peak + np.log(np.exp(total - peak).sum()))
-
-
-def index_pmf(answers, threshold=0.0, *, noise):
-    """Exact law of the first positive reply: the probability of each index, and last that of none.
-
-    Privacy
-    -------
-    measure : none: this describes the mechanism, and is computed from exact answers
-    adjacency : none
-    guarantee : none
-
-    Parameters
-    ----------
-    answers : array, shape (k,)
-    threshold : float
-    noise : Scales
-
-    Returns
-    -------
-    array, shape (k + 1,), summing to 1
-
-    Raises
-    ------
-    ValueError
-        If `answers` is not a vector of finite numbers or a scale is not positive.
-
-    References
-    ----------
-    As `log_probability`.
-
-    Examples
-    --------
-    >>> index_pmf([0, 1, 2], 1.0, noise=scales(1.0)).round(4).tolist()
-    [0.4181, 0.2505, 0.15, 0.1813]
-    """
-    answers = _finite_vector(answers)
-    t, log_weight = _nodes(answers, finite("threshold", threshold), noise)
-    silent, law = np.exp(log_weight), np.empty(answers.size + 1)
-    for i, answer in enumerate(answers):
-        x = (t - answer) / noise.query
-        tail = 0.5 * np.exp(-np.abs(x))
-        law[i] = silent @ np.where(x < 0, 1 - tail, tail)
-        silent = silent * np.where(x < 0, tail, 1 - tail)
-    law[-1] = silent.sum()
-    return law
-
-
-def _finite_vector(answers):
-    answers = np.asarray(answers, dtype=float)
-    if answers.ndim != 1 or not np.isfinite(answers).all():
-        raise ValueError(f"answers must be a vector of finite numbers, got shape {answers.shape}")
-    return answers
-
-
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-
-
-def _nodes(answers, threshold, noise):
-    """Quadrature nodes for the noisy threshold, and the logs of weight times Laplace density."""
-    b1, b2 = positive("noise.threshold", noise.threshold), positive("noise.query", noise.query)
-    corners = np.unique(np.append(answers, threshold))
-    reach = 45 * max(b1, b2)
-    cuts = np.concatenate([[corners[0] - reach], corners, [corners[-1] + reach]])
-    pieces = np.ceil(np.diff(cuts) / min(b1, b2))
-    if pieces.sum() > 100_000:
-        raise ValueError(f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the smallest scale")
-    edges = np.concatenate([np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
-    half = np.diff(edges) / 2
-    t = (edges[:-1, None] + half[:, None] * (_POINTS + 1)).ravel()
-    return t, np.log(np.outer(half, _WEIGHTS).ravel()) - np.abs(t - threshold) / b1 - np.log(2 * b1)
-
-
-def log_laplace_cdf(x):
-    """Log of the distribution function of Lap(1), accurate in both tails.
-
-    The reply "No" to `answer` at noisy threshold t, with noise of scale b, has log-probability
-    log_laplace_cdf((t - answer) / b), and "Yes" has log_laplace_cdf((answer - t) / b).
-
-    Privacy
-    -------
-    measure : none: a function of numbers
-    adjacency : none
-    guarantee : none
-
-    Parameters
-    ----------
-    x : float or array
-
-    Returns
-    -------
-    float or array of the shape of `x`
-
-    Raises
-    ------
-    TypeError
-        If `x` does not hold numbers.
-
-    References
-    ----------
-    The closed form: e^x/2 below 0, 1 - e^-x/2 above.
-
-    Examples
-    --------
-    >>> log_laplace_cdf(np.array([-1000.0, 0.0])).round(4).tolist()
-    [-1000.6931, -0.6931]
-    """
-    return np.where(x < 0, np.minimum(x, 0) - np.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))

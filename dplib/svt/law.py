@@ -1,0 +1,209 @@
+"""The exact law of what the technique says, so that a claim about its privacy loss can be computed and not only believed."""
+import numpy as np
+
+from dplib._validate import finite, non_negative, positive
+from dplib.svt.mechanism import scales  # noqa: F401  (for the examples)
+
+__all__ = ["index_pmf", "log_laplace_cdf", "log_probability"]
+
+
+def log_probability(outcome, answers, threshold=0.0, *, noise, values=None):
+    """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
+
+    Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
+    density times one Laplace distribution function per reply. Both are smooth between the points where an absolute
+    value has its corner; Gauss-Legendre on pieces cut there gives about ten digits, in log space.
+
+    Privacy
+    -------
+    measure : none: this describes the mechanism, and is computed from exact answers
+    adjacency : none
+    guarantee : the difference of two such numbers for neighbouring answers is a privacy loss
+
+    Parameters
+    ----------
+    outcome : sequence of 0/1 (or of bool)
+        The replies, 1 for "passes"; at most as many as `answers`.
+    answers : array, shape (k,)
+        Exact answers; those beyond the last reply do not matter.
+    threshold : float
+    noise : Scales
+        From `scales`, or any (threshold, query, value) to study a mechanism that is wrong; a scale of 0 is no noise.
+    values : array, optional
+        For a mechanism that publishes the noisy answers that passed: these values, one for each 1 in `outcome`. The
+        result is then a log-density in them.
+
+    Returns
+    -------
+    float
+        -inf for an impossible outcome.
+
+    Raises
+    ------
+    ValueError
+        If there are more replies than answers, `answers` is not a vector of finite numbers, a scale is negative, or
+        `values` are given without noise on both threshold and answers.
+
+    References
+    ----------
+    The law of Algorithm 1 in Lyu, Su and Li (2017).
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_probability([0, 1], [0, 0], noise=scales(1.0)))), 6)
+    0.208333
+    """
+    outcome, answers = np.asarray(outcome, dtype=bool), _finite_vector("answers", answers)
+    if outcome.size > answers.size:
+        raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
+    answers, threshold = answers[: outcome.size], finite("threshold", threshold)
+    b1, b2 = non_negative("noise.threshold", noise.threshold), non_negative("noise.query", noise.query)
+    if values is not None:
+        return _log_density(outcome, answers, threshold, b1, b2, _finite_vector("values", values))
+    if b2 == 0:                                  # the noisy threshold must lie above every No and not above any Yes
+        low, high = max(answers[~outcome], default=-np.inf), min(answers[outcome], default=np.inf)
+        if b1 == 0:
+            return 0.0 if low < threshold <= high else -np.inf
+        return _log_interval((low - threshold) / b1, (high - threshold) / b1)
+    if b1 == 0:
+        return float(log_laplace_cdf(np.where(outcome, answers - threshold, threshold - answers) / b2).sum())
+    pairs, repeats = np.unique(answers + 1j * outcome, return_counts=True)     # equal replies count together
+    t, total = _nodes(pairs.real, threshold, b1, b2)
+    for pair, times in zip(pairs, repeats):
+        total = total + times * log_laplace_cdf((pair.real - t if pair.imag else t - pair.real) / b2)
+    return _log_sum(total)
+
+
+def _log_density(outcome, answers, threshold, b1, b2, values):
+    """Each published value must not lie below the noisy threshold; its density does not depend on it otherwise."""
+    if values.size != outcome.sum():
+        raise ValueError(f"outcome has {outcome.sum()} positive replies, but there are {values.size} values")
+    b1, b2 = positive("noise.threshold", b1), positive("noise.query", b2)
+    silent, repeats = np.unique(answers[~outcome], return_counts=True)
+    t, total = _nodes(np.append(silent, values), threshold, b1, b2)
+    for answer, times in zip(silent, repeats):
+        total = total + times * log_laplace_cdf((t - answer) / b2)
+    total = np.where(t <= values.min(initial=np.inf), total, -np.inf)
+    return _log_sum(total) - float((np.abs(values - answers[outcome]) / b2 + np.log(2 * b2)).sum())
+
+
+def _log_interval(low, high):
+    """log P(low < Lap(1) <= high), accurate in both tails."""
+    if not low < high:
+        return -np.inf
+    if low > 0:                                  # by symmetry, where the distribution function is small
+        low, high = -high, -low
+    upper, lower = (float(log_laplace_cdf(np.array(x))) if np.isfinite(x) else (0.0 if x > 0 else -np.inf) for x in (high, low))
+    return upper + float(np.log(-np.expm1(lower - upper)))
+
+
+def _log_sum(logs):
+    peak = logs.max()
+    return float(peak + np.log(np.exp(logs - peak).sum())) if np.isfinite(peak) else -np.inf
+
+
+def index_pmf(answers, threshold=0.0, *, noise):
+    """Exact law of the first positive reply: the probability of each index, and last that of none.
+
+    Privacy
+    -------
+    measure : none: this describes the mechanism, and is computed from exact answers
+    adjacency : none
+    guarantee : none
+
+    Parameters
+    ----------
+    answers : array, shape (k,)
+    threshold : float
+    noise : Scales
+
+    Returns
+    -------
+    array, shape (k + 1,), summing to 1
+
+    Raises
+    ------
+    ValueError
+        If `answers` is not a vector of finite numbers or a scale is not positive.
+
+    References
+    ----------
+    As `log_probability`.
+
+    Examples
+    --------
+    >>> index_pmf([0, 1, 2], 1.0, noise=scales(1.0)).round(4).tolist()
+    [0.4181, 0.2505, 0.15, 0.1813]
+    """
+    answers = _finite_vector("answers", answers)
+    b1, b2 = positive("noise.threshold", noise.threshold), positive("noise.query", noise.query)
+    t, log_weight = _nodes(answers, finite("threshold", threshold), b1, b2)
+    silent, law = np.exp(log_weight), np.empty(answers.size + 1)
+    for i, answer in enumerate(answers):
+        x = (t - answer) / b2
+        tail = 0.5 * np.exp(-np.abs(x))
+        law[i] = silent @ np.where(x < 0, 1 - tail, tail)
+        silent = silent * np.where(x < 0, tail, 1 - tail)
+    law[-1] = silent.sum()
+    return law
+
+
+def _finite_vector(name, numbers):
+    numbers = np.asarray(numbers, dtype=float)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be a vector of finite numbers, got shape {numbers.shape}")
+    return numbers
+
+
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def _nodes(answers, threshold, b1, b2):
+    """Quadrature nodes for the noisy threshold, and the logs of weight times Laplace density."""
+    corners = np.unique(np.append(answers, threshold))
+    reach = 45 * max(b1, b2)
+    cuts = np.concatenate([[corners[0] - reach], corners, [corners[-1] + reach]])
+    pieces = np.ceil(np.diff(cuts) / min(b1, b2))
+    if pieces.sum() > 100_000:
+        raise ValueError(f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the smallest scale")
+    edges = np.concatenate([np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
+    half = np.diff(edges) / 2
+    t = (edges[:-1, None] + half[:, None] * (_POINTS + 1)).ravel()
+    return t, np.log(np.outer(half, _WEIGHTS).ravel()) - np.abs(t - threshold) / b1 - np.log(2 * b1)
+
+
+def log_laplace_cdf(x):
+    """Log of the distribution function of Lap(1), accurate in both tails.
+
+    The reply "No" to `answer` at noisy threshold t, with noise of scale b, has log-probability
+    log_laplace_cdf((t - answer) / b), and "Yes" has log_laplace_cdf((answer - t) / b).
+
+    Privacy
+    -------
+    measure : none: a function of numbers
+    adjacency : none
+    guarantee : none
+
+    Parameters
+    ----------
+    x : float or array
+
+    Returns
+    -------
+    float or array of the shape of `x`
+
+    Raises
+    ------
+    TypeError
+        If `x` does not hold numbers.
+
+    References
+    ----------
+    The closed form: e^x/2 below 0, 1 - e^-x/2 above.
+
+    Examples
+    --------
+    >>> log_laplace_cdf(np.array([-1000.0, 0.0])).round(4).tolist()
+    [-1000.6931, -0.6931]
+    """
+    return np.where(x < 0, np.minimum(x, 0) - np.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))
