@@ -92,7 +92,8 @@ MUTANTS = [
     mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)"),
     mutant("Clopper-Pearson at the whole error on each side", "audit", "confidence, zero=False)) / 2", "confidence, zero=False))"),
     mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", ""),
-    mutant("each reply counts once, however often it is given", "svt/law", "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair"),
+    mutant("each reply counts once, however often it is given", "svt/law",
+           "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair"),
     mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)"),
     mutant("a redrawn threshold is not redrawn", "svt/museum", "    if variant.redraws:  ", "    if False:  "),
     mutant("Lee and Clifton's noise mended by mistake", "svt/museum", "query=lambda e, c: 4 / (3 * e)", "query=lambda e, c: 4 * c / e"),
@@ -196,7 +197,8 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    assert {mutant.file for mutant in MUTANTS} == {"mechanisms.py", "sensitivity.py", "budget.py", "svt/mechanism.py", "svt/law.py", "svt/museum.py", "audit.py"}
+    modules = ("mechanisms", "sensitivity", "budget", "svt/mechanism", "svt/law", "svt/museum", "audit")
+    assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 
 def main():

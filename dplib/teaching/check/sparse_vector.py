@@ -3,7 +3,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dplib.audit import audit
-from dplib.svt import Scales, log_laplace_cdf, index_pmf, log_probability, scales
+from dplib.svt import Scales, index_pmf, log_laplace_cdf, log_probability, scales
 from dplib.teaching.check._laws import compare
 from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
 
@@ -93,8 +93,9 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
 def _compare_index(indices, answers, threshold, epsilon, sensitivity=1.0):
     law = index_pmf(answers, threshold, noise=scales(epsilon, sensitivity=sensitivity))
     counts = np.bincount(indices, minlength=len(law))
+    where = f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}"
     rivals = _rivals(answers, threshold, epsilon, sensitivity)
-    compare(counts, law, rivals, lambda i: f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}: " + (f"index {i}" if i < len(answers) else "None"))
+    compare(counts, law, rivals, lambda i: f"{where}: {f'index {i}' if i < len(answers) else 'None'}")
 
 
 RUNS, ANSWERS = 20_000, [-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0]

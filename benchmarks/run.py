@@ -1,0 +1,109 @@
+"""How fast dplib is beside its peers, on this machine, in one run.
+
+    python3 -m venv .venv-bench && .venv-bench/bin/pip install -r benchmarks/requirements.txt
+    .venv-bench/bin/python benchmarks/run.py
+
+Each row: the ratio peer/dplib, the two times (the median of repeats), and the ratio that we ask for. The peer of a
+draw is OpenDP, whose samplers are exact and constant-time where it matters: the comparison says what class-room speed
+costs in rigour, not that anybody should use numpy's noise for a real release. Nothing here is a test.
+"""
+import os
+import statistics
+import time
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np
+import opendp.prelude as dp
+
+from dplib import data, mechanisms, svt
+
+dp.enable_features("contrib", "honest-but-curious")
+MILLION = 1_000_000
+
+
+def seconds(work, repeats=5):
+    """Median seconds of `work()`."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def opendp_million(measurement, value, draws):
+    """Seconds of a million draws by OpenDP, from fewer draws in one call."""
+    return seconds(lambda: measurement([value] * draws), repeats=3) * MILLION / draws
+
+
+def draws():
+    zeros, integers = np.zeros(MILLION), np.zeros(MILLION, dtype=int)
+    reals, counts = (dp.vector_domain(atom) for atom in (dp.atom_domain(T=float, nan=False), dp.atom_domain(T=int)))
+    laplace = dp.m.make_laplace(reals, dp.l1_distance(T=float), scale=1.0)
+    geometric = dp.m.make_laplace(counts, dp.l1_distance(T=int), scale=1.0)
+    gaussian = dp.m.make_gaussian(counts, dp.l2_distance(T=int), scale=1.0)
+    yield ("10^6 Laplace draws", seconds(lambda: mechanisms.laplace(zeros, sensitivity=1, epsilon=1.0)),
+           opendp_million(laplace, 0.0, 50_000), 500)
+    yield ("10^6 discrete Laplace draws", seconds(lambda: mechanisms.geometric(integers, epsilon=1.0)),
+           opendp_million(geometric, 0, 100_000), 150)
+    yield ("10^6 discrete Gaussian draws", seconds(lambda: mechanisms.discrete_gaussian(integers, sigma=1.0)),
+           opendp_million(gaussian, 0, 50_000), 100)
+
+
+def scan_loop(answers, threshold, epsilon, rng):
+    """AboveThreshold as a textbook writes it, over a list of answers."""
+    level = threshold + rng.laplace(scale=2 / epsilon)
+    for index, answer in enumerate(answers):
+        if answer + rng.laplace(scale=4 / epsilon) >= level:
+            return index
+    return None
+
+
+def scans():
+    rng = np.random.default_rng(1)
+    answers = np.full(MILLION, -1e6)
+    loop = seconds(lambda: scan_loop(answers.tolist(), 0, 1.0, rng), repeats=3)
+    yield "AboveThreshold over 10^6 answers", seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng)), loop, 20
+    answers[10] = 1e6
+    early = seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng), repeats=50)
+    yield "early hit at index 10 of 10^6 (asked: under 1 ms)", early, 1e-3, 1
+
+
+def clip_bound():
+    """The search for a clip bound on capital gain: 30,000 candidates, each the difference of two clipped sums."""
+    gain, rng = data.load("adult_like")["Capital Gain"], np.random.default_rng(2)
+    bounds = range(1, 150_000, 5)
+
+    def loop(candidates):                        # one lambda a candidate, as the source has it; here only some of them
+        queries = [lambda column, b=b: column.clip(lower=0, upper=b).sum() - column.clip(lower=0, upper=b + 1).sum() for b in candidates]
+        level = 0 + rng.laplace(scale=2 / 0.1)
+        return [query(gain) + rng.laplace(scale=4 / 0.1) >= level for query in queries]
+
+    def at_once():
+        ordered = np.sort(gain.to_numpy())
+        answers = np.searchsorted(ordered, np.asarray(bounds), side="right") - len(ordered)       # -#{gain > b}
+        return svt.above_threshold(answers, 0, epsilon=0.1, rng=rng)
+
+    some = list(bounds)[:: len(bounds) // 100]
+    yield "clip-bound search, 30,000 candidates, 32,561 rows", seconds(at_once), seconds(lambda: loop(some), repeats=3) * len(bounds) / len(some), 1000
+
+
+def selection():
+    scores = np.random.default_rng(3).normal(size=100_000)
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    noisy_max = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=2.0)
+    peer = seconds(lambda: noisy_max(scores))
+    yield "report_noisy_max over 10^5 candidates", seconds(lambda: mechanisms.report_noisy_max(scores, sensitivity=1, epsilon=1.0)), peer, 5
+
+
+def main():
+    print(f"{'ratio':>9}  {'asked':>6}  {'dplib':>11}  {'peer':>11}  work")
+    for group in (draws, scans, clip_bound, selection):
+        for work, ours, peer, asked in group():
+            print(f"{peer / ours:>8,.0f}x  {asked:>5,}x  {ours * 1e3:>8.3f} ms  {peer * 1e3:>8.0f} ms  {work}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
