@@ -17,7 +17,7 @@ def source(function):
     --------
     >>> from dplib.svt import AboveThreshold
     >>> source(AboveThreshold.halted.fget)
-    # dplib.svt
+    # dplib.svt.mechanism
     @property
     def halted(self):
         return self._left == 0
