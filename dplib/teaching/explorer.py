@@ -15,7 +15,7 @@ from dplib.teaching import style
 __all__ = ["Explorer"]
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "sensitivity": "Δ", "mu": "μ", "sigma": "σ", "rho": "ρ", "alpha": "α", "beta": "β"}
-DOTS_PER_INCH, COLOURS = 130, 24                 # a frame weighs about 8 kB
+DOTS_PER_INCH, COLOURS = 150, 24                 # a frame weighs about 8 kB
 
 
 class Explorer:

@@ -12,7 +12,7 @@ INK = "#22262b"
 MUTED = "#6c737c"
 
 RC = {
-    "figure.figsize": (6.8, 3.2),
+    "figure.figsize": (5.8, 3.0),
     "figure.constrained_layout.use": True,
     "font.size": 10,
     "axes.titlesize": 10.5,
@@ -41,7 +41,7 @@ def use():
     matplotlib.rcParams.update(RC)
 
 
-def figure(rows=1, columns=1, *, width=6.8, height=3.4, layout="constrained", **options):
+def figure(rows=1, columns=1, *, width=5.8, height=3.2, layout="constrained", **options):
     """A new figure in the book's style and its axes, not shown by itself: for the draw function of an `Explorer`.
 
     Parameters
