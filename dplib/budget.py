@@ -282,5 +282,5 @@ class Budget:
         lines = [f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, remaining {self.remaining:.6g}"]
         for entry in self.ledger:
             where = "" if entry.block is None else f"  (parallel block {entry.block + 1}, {self._blocks[entry.block]})"
-            lines.append(f"  {entry.epsilon:<8.6g}{f'delta {entry.delta:<8.6g}' if entry.delta else ''}{entry.label}{where}")
+            lines.append(f"  {entry.epsilon:<9.6g}{f'delta {entry.delta:<9.6g}' if entry.delta else ''} {entry.label}{where}")
         return "\n".join(lines)

@@ -1,0 +1,304 @@
+"""Checkers of chapter 4, the section on clip bounds and range queries."""
+import sys
+import tracemalloc
+
+import numpy as np
+from scipy.optimize import brentq
+
+from dplib.budget import Budget, BudgetExceeded
+from dplib.svt import index_pmf, log_probability, scales
+from dplib.teaching.check._laws import compare
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+
+__all__ = ["svt_auto_mean", "svt_gain", "svt_global", "svt_threshold", "svt_vectorise"]
+
+RUNS = 5_000
+
+
+def _cells(residuals, cells=16):
+    """Counts of residuals, in units of the right scale, in cells that Lap(1) fills evenly."""
+    return np.bincount(np.searchsorted(_edges(cells), residuals), minlength=cells)
+
+
+def _edges(cells):
+    u = np.arange(1, cells) / cells
+    return np.sign(u - 0.5) * -np.log1p(-np.abs(2 * u - 1))
+
+
+def _wider(factor, cells=16):
+    """Law of the cells when the noise is `factor` times as wide as it should be."""
+    x = _edges(cells) / factor
+    cdf = np.where(x < 0, 0.5 * np.exp(-np.abs(x)), 1 - 0.5 * np.exp(-np.abs(x)))
+    return np.diff(cdf, prepend=0, append=1)
+
+
+def _noise(residuals, what, rivals):
+    """Raise `Wrong` unless `residuals` look like Lap(1); `rivals`: factor -> why the noise is so wide."""
+    if np.ptp(residuals) < 1e-9:
+        raise Wrong(f"{what} has no noise at all")
+    laws = {f"{what} has {reason}": _wider(factor) for factor, reason in rivals.items()}
+    compare(_cells(residuals), _wider(1.0), laws, lambda i: f"{what}: the noise does not have the right law; its cell {i + 1} of 16 equally likely ones")
+
+
+VALUES = np.append(np.repeat([3.0, 12.0, 40.0, 90.0], [40, 9, 5, 3]), 700.0)    # skewed: one person of 58 has 700
+BOUNDS = np.array([10, 20, 50, 100, 800])
+
+
+@checker
+def svt_auto_mean(auto_mean):
+    """`auto_mean(values, bounds, threshold, budget, rng)`: (bound, noisy sum, noisy count), a third of budget.epsilon each."""
+    rng, epsilon, threshold = np.random.default_rng(24), 0.9, -3.0
+    budget = Budget(epsilon)
+    got = ask(auto_mean, VALUES, BOUNDS, threshold, budget, rng)
+    if got is None:
+        raise NotAttempted
+    if not (isinstance(got, tuple) and len(got) == 3):
+        raise Wrong(f"expected a tuple (bound, noisy sum, noisy count), got {got!r}")
+    _ledger(budget, epsilon)
+    _poor(auto_mean, rng)
+    bounds, totals, numbers = np.array([ask(auto_mean, VALUES, BOUNDS, threshold, Budget(epsilon), rng) for _ in range(RUNS)], dtype=float).T
+    for t, always in ((1e6, BOUNDS[-1]), (-1e6, BOUNDS[0])):
+        extreme = {float(ask(auto_mean, VALUES, BOUNDS, t, Budget(epsilon), rng)[0]) for _ in range(20)}
+        if extreme != {float(always)} and t > 0:
+            raise Wrong(f"nothing passes a threshold of a million, yet the bound was {min(extreme):g}: an index drawn at random says nothing; "
+                        "take the last candidate")
+        if extreme != {float(always)}:
+            raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
+    _bound_law(bounds, threshold, epsilon / 3)
+    clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
+    residuals = (totals - clipped) / (bounds * 3 / epsilon)
+    if abs(np.median(totals - VALUES.sum())) < abs(np.median(totals - clipped)) / 2 and np.ptp(residuals) > 1e-9:
+        raise Wrong("the sum is not clipped at the chosen bound: one person with a million would move it by a million")
+    if 0 < np.median(np.abs(residuals)) < 0.1:                 # the right noise has median ln 2
+        raise Wrong("the noisy sum has noise for sensitivity 1, but one person can move it by the whole bound")
+    _noise(residuals, "the noisy sum", {
+        1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 1.5: "noise for a smaller share of ε than a third: accuracy thrown away",
+        0.5: "half of the noise it needs", 2.0: "twice the noise it needs", 2 / 3: "noise for half of ε, but its share is a third"})
+    _noise((numbers - len(VALUES)) * epsilon / 3, "the noisy count", {
+        1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 2 / 3: "noise for half of ε, but its share is a third",
+        0.5: "half of the noise it needs", 2.0: "twice the noise it needs", 1.5: "noise for a smaller share of ε than a third: accuracy thrown away"})
+    return "ledger, bound, sum and count are what they must be"
+
+
+def _ledger(budget, epsilon):
+    if not budget.ledger:
+        raise Wrong("nothing was charged: call budget.spend for every release")
+    if budget.spent < epsilon * (1 - 1e-9):
+        charged = ", ".join(f"{entry.epsilon:g}" for entry in budget.ledger)
+        raise Wrong(f"the ledger shows {charged}, in all {budget.spent:g} of {epsilon:g}: the bound, the sum and the count are three releases, a third each")
+    if not np.allclose([entry.epsilon for entry in budget.ledger], epsilon / 3) or len(budget.ledger) != 3:
+        raise Wrong(f"the ledger has {len(budget.ledger)} entries; expected three, of a third of ε each")
+
+
+def _poor(auto_mean, rng):
+    budget = Budget(0.9)
+    budget.spend(0.5, label="somebody else's release")
+    try:
+        auto_mean(VALUES, BOUNDS, -3.0, budget, rng)
+    except BudgetExceeded:
+        return
+    raise Wrong("with 0.5 of 0.9 already spent by somebody else it released everything all the same: let the ledger refuse")
+
+
+def _bound_law(bounds, threshold, epsilon):
+    if not np.isin(bounds, BOUNDS).all():
+        raise Wrong("the bound is not always one of the candidates")
+    asked = -(VALUES[:, None] > BOUNDS).sum(axis=0).astype(float)
+
+    def law(noise, answers=asked, silent=-1):
+        pmf = index_pmf(answers, threshold, noise=noise)
+        share = np.full(5, 1 / 5) if silent == "random" else np.eye(5)[silent]
+        return pmf[:-1] + pmf[-1] * share
+
+    right = scales(epsilon, monotone=True)
+    rivals = {
+        "the bound is drawn at random where nothing passed: that is private, and useless; take the last candidate": law(right, silent="random"),
+        "where nothing passed it takes the first candidate, which clips nearly everybody: take the last": law(right, silent=0),
+        "the bound is private, but its noise is twice what counts need: they all move the same way, monotone=True": law(scales(epsilon)),
+        "the search for the bound spends all of ε, not a third": law(scales(3 * epsilon, monotone=True)),
+        "the noise of the search for the bound is half of what it must be": law(scales(2 * epsilon, monotone=True)),
+        "the search for the bound has no noise: the bound tells the exact counts": law(scales(1000 * epsilon)),
+        "the bound is always the last candidate: private, but with noise for the one in a million": np.eye(5)[-1],
+        "the counts have the wrong sign: it stops where many are above the bound": law(right, -asked),
+    }
+    counts = (bounds[:, None] == BOUNDS).sum(axis=0)
+    compare(counts, law(right), rivals, lambda i: f"the bound {BOUNDS[i]}")
+
+
+@checker
+def svt_vectorise(count_above):
+    """`count_above(values, bounds)`: how many values exceed each bound, without a loop over either."""
+    rng = np.random.default_rng(25)
+    values, bounds = rng.integers(0, 50, size=200) / 2, np.arange(-1, 30, 0.5)
+    before = values.copy()
+    got = ask(count_above, values, bounds)
+    if got is None:
+        raise NotAttempted
+    right = (before[:, None] > bounds).sum(axis=0)
+    got = np.asarray(got, dtype=float)
+    if not np.array_equal(values, before):
+        raise Wrong("it changes `values`: sort a copy")
+    if got.shape != right.shape:
+        raise Wrong(f"expected {right.size} counts, one for each bound, got shape {got.shape}")
+    if not np.array_equal(got, right):
+        reasons = {
+            "a value equal to the bound is not above it: which side does searchsorted take?": (before[:, None] >= bounds).sum(axis=0),
+            "these are the values that are not above the bound": (before[:, None] <= bounds).sum(axis=0),
+            "these have the sign of the queries: return the counts": -right,
+        }
+        reason = next((why for why, other in reasons.items() if np.array_equal(got, other)), "are the values sorted?")
+        raise Wrong(f"some counts are wrong: {reason}")
+    steps = [_steps(count_above, values, np.linspace(0, 25, k)) for k in (50, 450)]
+    steps2 = [_steps(count_above, np.resize(values, n), bounds) for n in (100, 500)]
+    if steps[1] - steps[0] > 400 or steps2[1] - steps2[0] > 400:
+        over = "bounds" if steps[1] - steps[0] > 400 else "values"
+        raise Wrong(f"right, but it loops over the {over} in Python: with more of them it takes more steps of the interpreter")
+    many = rng.random(2000)
+    tracemalloc.start()
+    try:
+        ask(count_above, many, many)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > 1e6:
+        raise Wrong("right and without a loop, but it makes a table of values times bounds: for 30,000 of each that is a billion cells")
+    return "right, without a loop and without a table of all pairs"
+
+
+def _steps(function, *arguments):
+    """How many instructions of the Python interpreter a call takes."""
+    steps, old = 0, sys.gettrace()
+
+    def trace(frame, event, _):
+        nonlocal steps
+        frame.f_trace_opcodes = True
+        steps += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        ask(function, *arguments)
+    finally:
+        sys.settrace(old)
+    return steps
+
+
+def _too_early(k, people, epsilon, threshold):
+    noise = scales(epsilon, monotone=True)
+    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), float(threshold), noise=noise))
+
+
+@checker
+def svt_threshold(threshold):
+    """`threshold(k, people, epsilon, beta)`: the smallest T at which k candidates stop too early with probability <= beta."""
+    for k, people, epsilon, beta in ((30, 100, 0.1, 0.05), (1000, 50, 0.5, 0.01), (5, 400, 0.05, 0.1)):
+        got = ask(threshold, k, people, epsilon, beta)
+        if got is None:
+            raise NotAttempted
+        got = float(got)
+        exact = brentq(lambda t: _too_early(k, people, epsilon, t) - beta, -people, 1000 / epsilon - people)
+        case = f"for k={k}, people={people}, epsilon={epsilon:g}, beta={beta:g}"
+        general = brentq(lambda t: -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), t, noise=scales(epsilon))) - beta,
+                         -people, 1000 / epsilon - people)
+        mistakes = {
+            "that is the distance from the answers to the threshold; the answers lie at -people": exact + people,
+            "that would be right if the answers lay at +people: they are minus a count": exact + 2 * people,
+            "this is the threshold for noise 2/ε₂; counts all move the same way and need half of it, monotone=True": general,
+        }
+        for reason, other in mistakes.items():
+            if abs(got - other) < 0.2 / epsilon:
+                raise Wrong(f"{case} a threshold of {got:.1f} is safe but too high: {reason}")
+        if got < exact - 0.02 / epsilon:
+            raise Wrong(f"{case} a threshold of {got:.1f} is too low: the search stops too early in {_too_early(k, people, epsilon, got):.1%} of runs")
+        if got > exact + 0.2 / epsilon:
+            raise Wrong(f"{case} a threshold of {got:.1f} is safe but {got - exact:.1f} higher than needed: nothing passes when it should")
+    return "safe and no higher than needed, in all three cases"
+
+
+@checker
+def svt_global(release):
+    """`release(queries, table, threshold, rng)`: [(index, value), ...] at epsilon = 1 for at most two ranges."""
+    rng, threshold, answers = np.random.default_rng(26), 100.0, np.array([92.0, 103.0, 60.0, 101.0])
+    strangers, size = [], 4_000
+
+    class Table(list):
+        """A table that knows whether it is the one that was passed."""
+
+    def query(answer):
+        def ask_table(table):
+            if table is not mine:
+                strangers.append(table)
+                return 0.0
+            return answer
+
+        return ask_table
+
+    mine, queries = Table(), [query(answer) for answer in answers]
+    outcomes, values = [], []
+    for _ in range(size):
+        try:
+            got = release(queries, mine, threshold, rng)
+        except NameError as error:
+            raise Wrong(f"it needs something that is not among its arguments: {error}") from None
+        except Exception as error:
+            raise Wrong(f"your function raised {type(error).__name__}: {error}") from None
+        if got is None or got is ...:
+            raise NotAttempted
+        if strangers:
+            raise Wrong("a range was asked of a table that is not the argument, and nobody is charged for it")
+        pairs = [(int(i), float(v)) for i, v in got]
+        if len(pairs) > 2 or sorted({i for i, _ in pairs}) != [i for i, _ in pairs]:
+            raise Wrong(f"expected at most two pairs (index, value) in order, got {got!r}")
+        outcomes.append(tuple(i for i, _ in pairs))
+        values += [(v - answers[i]) / 4 for i, v in pairs]
+    names, law, rivals = _two_of(answers, threshold)
+    compare([outcomes.count(name) for name in names], law, rivals, lambda i: f"the ranges {list(names[i])}")
+    values = np.array(values)
+    if np.ptp(values) > 1e-9 and values.mean() > 0.3:       # fresh noise has mean 0 with standard error about .02
+        raise Wrong("the values lie too high: the noisy answers that were compared are published, and those are the ones that were lucky; draw fresh noise")
+    _noise(values, "a value", {
+        0.5: "half of the noise it needs: two values share ε/2, so each has ε/4", 0.25: "a quarter of the noise it needs: two values share ε/2",
+        2.0: "twice the noise it needs", 2**-0.5: "noise of the right scale as a standard deviation, but a Laplace scale is smaller than that by √2"})
+    return "it reads its own table, and pays for ranges and values"
+
+
+def _two_of(answers, threshold):
+    """Names and laws of the outcomes of a run that stops at its second Yes, epsilon 1/2 for the comparisons."""
+    k = len(answers)
+    names = [(), *((i,) for i in range(k)), *((i, j) for i in range(k) for j in range(i + 1, k))]
+
+    def law(noise):
+        probabilities = []
+        for name in names:
+            replies = np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name)
+            probabilities.append(np.exp(log_probability(replies, answers, threshold, noise=noise)))
+        return np.array(probabilities)
+
+    right = law(scales(0.5, c=2, monotone=True))
+    rivals = {
+        "the search has the noise for one range, but it finds two: c=2": law(scales(0.5, monotone=True)),
+        "the search spends all of ε, and the values have to be paid for too": law(scales(1.0, c=2, monotone=True)),
+        "the ranges are private, but with twice the noise that counts need: monotone=True": law(scales(0.5, c=2)),
+        "the ranges are found without noise": law(scales(500.0, c=2)),
+    }
+    return names, right, rivals
+
+
+@checker
+def svt_gain(smallest_k):
+    """`smallest_k(c, numeric)`: from how many questions on the values of numeric_sparse have less noise than direct answers."""
+    for c, numeric in ((5, 0.5), (1, 0.5), (3, 0.25), (10, 0.8), (4, 0.3)):
+        got = ask(smallest_k, c, numeric)
+        if got is None:
+            raise NotAttempted
+        if isinstance(got, bool) or got != int(got):
+            raise Wrong(f"expected a whole number of questions, got {got!r}")
+        scale = scales(1.0, c=c, monotone=True, numeric=numeric).value
+        case = f"for c={c}, numeric={numeric:g}, at ε = 1"
+        if np.isclose(got, scale):
+            raise Wrong(f"{case} with {got} questions the direct answers have scale {got} and the values {scale:g}: that is a tie, no gain yet")
+        if got < scale:
+            raise Wrong(f"{case} with {got} questions the direct answers have scale {got}, and the values {scale:g}: no gain")
+        if got - 1 > scale * (1 + 1e-9):
+            raise Wrong(f"{case} with {got - 1} questions the direct answers already have scale {got - 1}, more than the {scale:g} of the values")
+    return "more than c over the share, at one half more than 2c"
