@@ -165,6 +165,8 @@ def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
 
     def reaches(runs):
         mean = runs * (p + q)
+        if mean < 1e-6:                          # no event in any run
+            return False
         total = np.arange(max(1, math.floor(pdtrik(1e-9, mean))), math.ceil(pdtrik(1 - 1e-9, mean)) + 1)
         weight = np.diff(pdtr(np.append(total[0] - 1, total), mean))
         return weight @ bdtrc(_critical(total, expit(epsilon), alpha) - 1, total, p / (p + q)) >= power

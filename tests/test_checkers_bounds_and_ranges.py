@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from dplib import mechanisms, svt
 from dplib.budget import Budget
 from dplib.teaching import check
-from dplib.teaching.check import bounds_and_ranges
+from dplib.teaching.check.sparse_vector import bounds_and_ranges
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from dplib.svt import VARIANTS
 from dplib.teaching import check
-from dplib.teaching.check import broken_variants
+from dplib.teaching.check.sparse_vector import broken_variants
 
 
 @pytest.fixture

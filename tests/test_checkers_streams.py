@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from dplib.teaching import check
-from dplib.teaching.check import streams
+from dplib.teaching.check.sparse_vector import streams
 
 
 @pytest.fixture

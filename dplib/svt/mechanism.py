@@ -30,7 +30,7 @@ def scales(epsilon, *, c=1, sensitivity=1.0, monotone=False, numeric=0.0, split=
     measure : epsilon-DP for a run with these scales that stops at its c-th positive answer
     adjacency : the one under which no single answer changes by more than `sensitivity`
     guarantee : exact for long lists; monotone=True needs all answers to move the same way between neighbours, which
-        holds for counts under add/remove, not under replace
+        holds for counts under add/remove, in general not under replace
 
     Parameters
     ----------

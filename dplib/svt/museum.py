@@ -71,7 +71,7 @@ VARIANTS = {
     "alg3": Variant(
         "Roth's lecture notes (2011)",
         threshold=lambda e, c: 2 / e, query=lambda e, c: 2 * c / e, guarantee=_never, releases=True,
-        flaw="publishes the noisy answer that passed: it tells on which side of it the threshold lies",
+        flaw="publishes the noisy answer that passed, which is an upper limit for the noisy threshold; and the noise on the answers is half of what its replies need",
         mend="publish a fresh noisy answer, paid for by itself, and double the noise on the answers",
     ),
     "alg4": Variant(
@@ -195,8 +195,9 @@ def _log_law(variant, outcome, answers, threshold, noise, values):
 def worst_loss(name, k, *, epsilon, c=1):
     """Largest privacy loss of a variant that we can find on lists of k answers.
 
-    A search over neighbours that strain the proof (every negative answer moves one way, every positive one the other),
-    over the number of positive answers and over the threshold, in both directions; published values lie far below.
+    A search over neighbours that strain the proof (every negative answer moves one way, every positive one the other,
+    at the threshold and far from it), over the number of positive answers and over the threshold, in both directions;
+    published values lie far below.
 
     Privacy
     -------
@@ -239,7 +240,7 @@ def worst_loss(name, k, *, epsilon, c=1):
     for positives in range(min(c, k) + 1) if variant.stops else (0, 1, k // 2, k):
         outcome = np.zeros(k)
         outcome[np.arange(1, positives + 1) * k // max(positives, 1) - 1] = 1          # spread evenly, the last reply positive
-        for base, moves in _strains(outcome):
+        for base, moves in _strains(outcome, 50 / epsilon):
             for threshold in (-4 / epsilon, -1.0, 0.0, 0.5, 1.0, 4 / epsilon):
                 values = np.full(positives, threshold - 50 / epsilon) if variant.releases else None
                 for pair in ((base, base + moves), (base + moves, base)):
@@ -250,10 +251,10 @@ def worst_loss(name, k, *, epsilon, c=1):
     return worst
 
 
-def _strains(outcome):
+def _strains(outcome, far):
     """Lists and moves that strain the proof: negative answers up and positive ones down, all up, only the negative ones up."""
-    apart = np.where(outcome == 1, -1.0, 1.0)
-    return [(0 * outcome, apart), (outcome, apart), (0 * outcome, np.ones_like(outcome)), (0 * outcome, 1 - outcome)]
+    apart = np.where(outcome == 1, -1.0, 1.0)    # with answers far on the wrong side of the threshold every tail is an exponential
+    return [(0 * outcome, apart), (outcome, apart), (far * apart, apart), (0 * outcome, np.ones_like(outcome)), (0 * outcome, 1 - outcome)]
 
 
 def run_variant(name, answers, threshold=0.0, *, epsilon, c=1, size=1, values=False, rng=None):

@@ -3,7 +3,4 @@
 A checker prints one line: ○ not attempted, ✓ right, ✗ wrong and why. Where the answer is a mechanism it is its
 privacy that is tested: too little noise and too much are both refused.
 """
-from dplib.teaching.check.bounds_and_ranges import *  # noqa: F403
-from dplib.teaching.check.broken_variants import *  # noqa: F403
 from dplib.teaching.check.sparse_vector import *  # noqa: F403
-from dplib.teaching.check.streams import *  # noqa: F403

@@ -41,7 +41,7 @@ def _noise(residuals, what, rivals):
 
 
 VALUES = np.append(np.repeat([3.0, 12.0, 40.0, 90.0], [40, 9, 5, 3]), 700.0)    # skewed: one person of 58 has 700
-BOUNDS = np.array([10, 20, 50, 100, 800])
+BOUNDS = np.array([10, 20, 50, 100, 800, 3000])                                # two candidates above everybody
 
 
 @checker
@@ -60,8 +60,8 @@ def svt_auto_mean(auto_mean):
     for t, always in ((1e6, BOUNDS[-1]), (-1e6, BOUNDS[0])):
         extreme = {float(ask(auto_mean, VALUES, BOUNDS, t, Budget(epsilon), rng)[0]) for _ in range(20)}
         if extreme != {float(always)} and t > 0:
-            raise Wrong(f"nothing passes a threshold of a million, yet the bound was {min(extreme):g}: an index drawn at random says nothing; "
-                        "take the last candidate")
+            raise Wrong(f"nothing passes a threshold of a million, yet the bound was {min(extreme):g}: a candidate drawn at random says nothing, "
+                        "and one looked up in the values is not private; take the last")
         if extreme != {float(always)}:
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
     _bound_law(bounds, threshold, epsilon / 3)
@@ -77,7 +77,14 @@ def svt_auto_mean(auto_mean):
     _noise((numbers - len(VALUES)) * epsilon / 3, "the noisy count", {
         1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 2 / 3: "noise for half of ε, but its share is a third",
         0.5: "half of the noise it needs", 2.0: "twice the noise it needs", 1.5: "noise for a smaller share of ε than a third: accuracy thrown away"})
+    _fresh(residuals, numbers - len(VALUES), "the sum and the count share")
     return "ledger, bound, sum and count are what they must be"
+
+
+def _fresh(first, second, who):
+    """Raise `Wrong` if two noises have dependent signs; for independent ones the mean is 0, with standard error 1/sqrt(size)."""
+    if abs(np.mean(np.sign(first) * np.sign(second))) > 6 / np.sqrt(len(first)):
+        raise Wrong(f"{who} one draw of noise: whoever subtracts them sees through it; draw afresh for each")
 
 
 def _ledger(budget, epsilon):
@@ -107,7 +114,7 @@ def _bound_law(bounds, threshold, epsilon):
 
     def law(noise, answers=asked, silent=-1):
         pmf = index_pmf(answers, threshold, noise=noise)
-        share = np.full(5, 1 / 5) if silent == "random" else np.eye(5)[silent]
+        share = np.full(len(BOUNDS), 1 / len(BOUNDS)) if silent == "random" else np.eye(len(BOUNDS))[silent]
         return pmf[:-1] + pmf[-1] * share
 
     right = scales(epsilon, monotone=True)
@@ -118,7 +125,7 @@ def _bound_law(bounds, threshold, epsilon):
         "the search for the bound spends all of ε, not a third": law(scales(3 * epsilon, monotone=True)),
         "the noise of the search for the bound is half of what it must be": law(scales(2 * epsilon, monotone=True)),
         "the search for the bound has no noise: the bound tells the exact counts": law(scales(1000 * epsilon)),
-        "the bound is always the last candidate: private, but with noise for the one in a million": np.eye(5)[-1],
+        "the bound is always the last candidate: private, but with noise for the one in a million": np.eye(len(BOUNDS))[-1],
         "the counts have the wrong sign: it stops where many are above the bound": law(right, -asked),
     }
     counts = (bounds[:, None] == BOUNDS).sum(axis=0)
@@ -234,7 +241,7 @@ def svt_global(release):
         return ask_table
 
     mine, queries = Table(), [query(answer) for answer in answers]
-    outcomes, values = [], []
+    outcomes, values, twins = [], [], []
     for _ in range(size):
         try:
             got = release(queries, mine, threshold, rng)
@@ -251,6 +258,7 @@ def svt_global(release):
             raise Wrong(f"expected at most two pairs (index, value) in order, got {got!r}")
         outcomes.append(tuple(i for i, _ in pairs))
         values += [(v - answers[i]) / 4 for i, v in pairs]
+        twins += [values[-2:]] if len(pairs) == 2 else []
     names, law, rivals = _two_of(answers, threshold)
     compare([outcomes.count(name) for name in names], law, rivals, lambda i: f"the ranges {list(names[i])}")
     values = np.array(values)
@@ -259,6 +267,7 @@ def svt_global(release):
     _noise(values, "a value", {
         0.5: "half of the noise it needs: two values share ε/2, so each has ε/4", 0.25: "a quarter of the noise it needs: two values share ε/2",
         2.0: "twice the noise it needs", 2**-0.5: "noise of the right scale as a standard deviation, but a Laplace scale is smaller than that by √2"})
+    _fresh(*np.array(twins).T, "the two values share")
     return "it reads its own table, and pays for ranges and values"
 
 

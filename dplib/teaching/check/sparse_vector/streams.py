@@ -265,6 +265,8 @@ def svt_bound(bounded):
             raise Wrong(f"with most = {most}, removing one user moved a week's count by {np.max(moves)}: what is kept of one must not depend on another")
         if one_week != most:
             raise Wrong(f"with most = {most}, one user moves a week's count by up to {most}, not {one_week}")
+        if all_weeks > WEEKS * most:
+            raise Wrong(f"with most = {most}, {all_weeks} is more than it must be: there are {WEEKS} weeks with at most {most} each")
         if all_weeks != WEEKS * most:
             hint = "a user may reach the bound in every week" if all_weeks in (most, WEEKS) else f"there are {WEEKS} weeks"
             raise Wrong(f"with most = {most}, all weeks together do not move by at most {all_weeks}: {hint}")
@@ -335,6 +337,8 @@ def svt_curve(answer):
     if not set(EPSILONS) <= set(curve):
         raise Wrong(f"the curve needs epsilon = {', '.join(f'{e:g}' for e in EPSILONS)}")
     for epsilon, right in _measured().items():
+        if curve[epsilon] is ...:
+            raise Wrong(f"the curve still lacks epsilon = {epsilon:g}")
         got = tuple(float(x) for x in curve[epsilon])
         if np.allclose(got, right, atol=NEAR):
             continue
@@ -344,5 +348,5 @@ def svt_curve(answer):
             raise Wrong(f"at epsilon {epsilon:g} you measured peeling below the sparse vector technique, {got[1]:.2f} against {got[0]:.2f}: "
                         "did both have the same epsilon in all, and c = 12?")
         which, i = ("the sparse vector technique", 0) if abs(got[0] - right[0]) > NEAR else ("peeling", 1)
-        raise Wrong(f"at epsilon {epsilon:g} your F1 of {which} is {got[i]:.2f}, ours {right[i]:.2f}: tuned, c = 12, 200 runs or more?")
+        raise Wrong(f"at epsilon {epsilon:g} your F1 of {which} is {got[i]:.2f}, ours {right[i]:.2f}: tuned, c = 12, 200 runs or more, and the threshold between the twelfth and the thirteenth?")
     return "the right law, and peeling is ahead at every epsilon up to 1"

@@ -8,7 +8,7 @@ from dplib.audit import runs_needed
 from dplib.svt import VARIANTS, Scales, Variant, exact_loss, log_probability
 from dplib.teaching.check._laws import LEVEL, _p_value, compare
 from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
-from dplib.teaching.check.sparse_vector import _pair
+from dplib.teaching.check.sparse_vector.above_threshold import _pair
 
 __all__ = ["svt_catch", "svt_endless", "svt_formula", "svt_repair", "svt_restart"]
 
@@ -51,7 +51,7 @@ def svt_repair(mended):
             loss = (c if variant.redraws else 1) / noise.threshold + 2 * c / noise.query
             if loss > epsilon * (1 + 1e-6):
                 seen = "" if variant.redraws else f"; the exact loss of one outcome on {60 + c} answers is {_found(variant, noise, c):.3f}"
-                raise Wrong(f"{case}: 1/b1 and 2c/b2 add up to {loss:.3f}{seen}")
+                raise Wrong(f"{case}: {'c/b1' if variant.redraws else '1/b1'} and 2c/b2 add up to {loss:.3f}{seen}")
             if loss < epsilon * (1 - 1e-3):
                 raise Wrong(f"{case}: private, but it costs only {loss:.3f}: its answers are noisier than they need be")
     return "each of the four now costs what it claims, for every c, and no less"
@@ -71,6 +71,11 @@ def svt_endless(answer):
     if loss <= 5:
         if outcome.all() or not outcome.any():
             raise Wrong(f"the loss of this outcome is {loss:.2f}: replies of one kind only can be saved by a slide of the threshold; mix them")
+        if np.all(np.sign(two - one) == np.where(outcome == 1, -1, 1)):
+            raise Wrong(
+                f"the loss of this outcome is {loss:.2f}, not above 5: the answers move the right way; take a longer list, "
+                "or start them farther from the threshold"
+            )
         raise Wrong(f"the loss of this outcome is {loss:.2f}, not above 5: which way must the answers move so that neither slide of the threshold helps?")
     return "five times the claim, and a longer list makes it as large as you like"
 
@@ -82,6 +87,8 @@ def svt_formula(formula):
         got = ask(formula, e1, e2, c)
         if got is None:
             raise NotAttempted
+        if not np.isfinite(float(got)):
+            raise Wrong(f"expected a finite price, got {float(got):g}")
         got, truth, case = float(got), e1 + c * e2, f"for epsilon1={e1:g}, epsilon2={e2:g}, c={c}"
         if np.isclose(got, truth, rtol=1e-6):
             continue
@@ -174,6 +181,7 @@ def svt_restart(alarms):
             "the threshold's noise is drawn once, but the answers have the noise of one alarm: the loss is (1 + c)/2 epsilon": (2, 4, False),
             "private, but if the threshold's noise is drawn once, its scale need not grow with c: noisier than it need be": (2 * c, 4 * c, False),
             "private, but with twice the noise it needs: answers are worse for nothing": (4 * c, 8 * c, True),
+            "private, but with another split than the even one that this exercise asks for": (1 + (2 * c) ** (2 / 3), (1 + (2 * c) ** (-2 / 3)) * 2 * c, False),
         }
         laws = {message: _law(runs, answers, threshold, Scales(b1 / epsilon, b2 / epsilon, math.inf), again)
                 for message, (b1, b2, again) in rivals.items()}
