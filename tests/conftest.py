@@ -1,7 +1,21 @@
 """What all tests share: the environment of the kernels, and an order that keeps two workers busy."""
 import os
 
+import pytest
+
 os.environ.pop("DPLIB_STATIC", None)        # only the book's build asks an Explorer for its static page
+
+
+@pytest.fixture
+def says(capsys):
+    """What an exercise checker says of an answer: one line."""
+    def says(checker, answer):
+        checker(answer)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 1, lines
+        return lines[0]
+
+    return says
 
 
 def pytest_collection_modifyitems(items):

@@ -1,4 +1,4 @@
-"""Every exercise checker: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""The checkers of the first section on sparse vectors: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -6,17 +6,6 @@ from scipy.optimize import brentq
 from dplib import svt
 from dplib.teaching import check
 from dplib.teaching.check.sparse_vector import above_threshold
-
-
-@pytest.fixture
-def says(capsys):
-    def says(checker, answer):
-        checker(answer)
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == 1, lines
-        return lines[0]
-
-    return says
 
 
 def first_above(threshold_scale=2.0, query_scale=4.0, *, redraw=False, ignore_sensitivity=False, silent=None, seed=None, draw="laplace"):

@@ -9,17 +9,6 @@ from dplib.teaching import check
 from dplib.teaching.check.sparse_vector import broken_variants
 
 
-@pytest.fixture
-def says(capsys):
-    def says(checker, answer):
-        checker(answer)
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == 1, lines
-        return lines[0]
-
-    return says
-
-
 def stub(*arguments):
     ...
 

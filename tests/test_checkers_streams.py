@@ -6,17 +6,6 @@ from dplib.teaching import check
 from dplib.teaching.check.sparse_vector import streams
 
 
-@pytest.fixture
-def says(capsys):
-    def says(checker, answer):
-        checker(answer)
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == 1, lines
-        return lines[0]
-
-    return says
-
-
 def several(threshold_scale=2.0, query_scale=None, *, redraw=None, stops=True, shrinks=False, ahead=False, seed=None):
     """A learner's generator, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)

@@ -216,3 +216,9 @@ def test_an_unclean_text_is_noticed(text):
 @pytest.mark.parametrize("text", ["#!/usr/bin/env bash\n", f"{BROWSER}\n", "https://doi.org/10.1/home/x\n", "../work/x\n"])
 def test_a_clean_text_is_accepted(text):
     assert faults(text) == []
+
+
+def test_ruff_finds_nothing():
+    """Its rules are in pyproject.toml."""
+    process = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT], capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout

@@ -71,7 +71,7 @@ VARIANTS = {
     "alg3": Variant(
         "Roth's lecture notes (2011)",
         threshold=lambda e, c: 2 / e, query=lambda e, c: 2 * c / e, guarantee=_never, releases=True,
-        flaw="publishes the noisy answer that passed, which is an upper limit for the noisy threshold; and the noise on the answers is half of what its replies need",
+        flaw="publishes the noisy answer that passed, an upper limit for the noisy threshold; and its answers have half the noise they need",
         mend="publish a fresh noisy answer, paid for by itself, and double the noise on the answers",
     ),
     "alg4": Variant(

@@ -348,5 +348,6 @@ def svt_curve(answer):
             raise Wrong(f"at epsilon {epsilon:g} you measured peeling below the sparse vector technique, {got[1]:.2f} against {got[0]:.2f}: "
                         "did both have the same epsilon in all, and c = 12?")
         which, i = ("the sparse vector technique", 0) if abs(got[0] - right[0]) > NEAR else ("peeling", 1)
-        raise Wrong(f"at epsilon {epsilon:g} your F1 of {which} is {got[i]:.2f}, ours {right[i]:.2f}: tuned, c = 12, 200 runs or more, and the threshold between the twelfth and the thirteenth?")
+        raise Wrong(f"at epsilon {epsilon:g} your F1 of {which} is {got[i]:.2f}, ours {right[i]:.2f}: tuned, c = 12, 200 runs or more, "
+                    "and the threshold between the twelfth and the thirteenth?")
     return "the right law, and peeling is ahead at every epsilon up to 1"
