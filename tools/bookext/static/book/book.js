@@ -45,6 +45,14 @@ function plainCitations() {
   each(".citation-list, .citation", (entry) => entry.removeAttribute("role"));
 }
 
+/* printed lines wrap on a narrow screen, but columns are no columns when they wrap */
+function keepColumns() {
+  each(".cell_output pre", (box) => {
+    const aligned = box.textContent.split("\n").filter((line) => /\S {2,}\S/.test(line));
+    box.classList.toggle("columns", aligned.length > 1);
+  });
+}
+
 /* what scrolls sideways must be reachable by keyboard */
 function reachScrollers() {
   each("article :is(div.math, mjx-container, pre, .output.text_html, .pst-scrollable-table-container)", (box) => {
@@ -60,6 +68,7 @@ document.addEventListener("DOMContentLoaded", () => {
   unhideWords();
   emptyCorners();
   plainCitations();
+  keepColumns();
 });
 
 window.addEventListener("load", async () => {
