@@ -37,7 +37,7 @@ RC = {
 
 
 def use():
-    """Set the book's style for the figures of this session."""
+    """Set the book's style for all figures from here on."""
     matplotlib.rcParams.update(RC)
 
 
