@@ -13,9 +13,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from dplib._validate import choice, positive, probability, whole
+from dplib._validate import choice, non_negative, positive, probability, whole
 
-__all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
+__all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
 
 
 def laplace(value, *, sensitivity, epsilon, rng=None):
@@ -209,7 +209,7 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
         return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
 
     def excess(log_sigma):                       # log of the true delta over the wanted one; decreasing in sigma
-        return _gaussian_log_delta(math.exp(log_sigma), epsilon) - math.log(delta)
+        return log_gaussian_delta(math.exp(log_sigma), epsilon) - math.log(delta)
 
     centre = max(0.5 * math.log(2 * (math.log(2) - math.log(delta))) - math.log(epsilon), -0.5 * math.log(2 * epsilon))
     low, high = centre - 1, centre + 1
@@ -221,13 +221,56 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
     return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
 
 
-def _gaussian_log_delta(sigma, epsilon):
+def log_gaussian_delta(sigma, epsilon):
     """log of delta(epsilon) for N(0, sigma^2) v N(1, sigma^2), in log space: the plain difference overflows for large epsilon."""
     first = log_ndtr(0.5 / sigma - epsilon * sigma)
+    if first == -math.inf:                       # below every double
+        return first
     second = epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
     gap = min(0.0, second - first)
     rounding = 1e-15 * (1 + epsilon - 2 * first) * math.exp(gap)       # makes this an upper bound where the two nearly cancel
     return first + math.log(-math.expm1(gap) + rounding)
+
+
+def gaussian_delta(epsilon, sigma, sensitivity=1.0):
+    """Smallest delta for which Gaussian noise is (epsilon, delta)-DP: the inverse question of `gaussian_sigma`.
+
+    Privacy
+    -------
+    measure : (epsilon, result)-DP
+    adjacency : the one under which `sensitivity` holds
+    guarantee : exact, for every epsilon; rounded up
+
+    Parameters
+    ----------
+    epsilon : float
+        Zero or more.
+    sigma : float
+        Standard deviation of the noise.
+    sensitivity : float
+        L2 sensitivity of the answers.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is negative or another parameter not positive.
+
+    References
+    ----------
+    Balle and Wang (2018), Theorem 8.
+
+    Examples
+    --------
+    >>> round(gaussian_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    epsilon, ratio = non_negative("epsilon", epsilon), positive("sigma", sigma) / positive("sensitivity", sensitivity)
+    return min(1.0, math.exp(log_gaussian_delta(positive("sigma/sensitivity", ratio), epsilon)) * (1 + 1e-15))
 
 
 def discrete_gaussian(value, *, sigma, rng=None):

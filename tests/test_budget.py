@@ -2,15 +2,35 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
+import opendp.prelude as dp
 import pytest
+from dp_accounting.gaussian_mechanism import get_epsilon_gaussian
 from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from laws import PROPERTY
+from scipy import integrate
 
-from dplib.budget import Budget, BudgetExceeded, Entry, advanced, basic
+from dplib import distributions
+from dplib.budget import (
+    Budget,
+    BudgetExceeded,
+    Entry,
+    advanced,
+    basic,
+    gaussian_rdp,
+    gdp_to_approx,
+    optimal,
+    pure_to_zcdp,
+    rdp_to_approx,
+    zcdp_to_approx,
+)
+from dplib.mechanisms import gaussian_delta, gaussian_sigma
 from dplib.sensitivity import ADJACENCIES
+
+dp.enable_features("contrib")
 
 FLOAT = 1e-11                                    # relative slack for rounding
 
@@ -297,3 +317,221 @@ def test_slack_is_kept_out_of_delta():
     budget.spend(0.1, 6e-6)
     with pytest.raises(BudgetExceeded, match="delta"):
         budget.spend(0.1, 1e-8)
+
+
+# --- the optimal total
+
+# Kairouz, Oh and Viswanath (2017), solved in 30 digits at delta = 1e-5
+OPTIMAL = {(0.01, 1000): 1.197733, (0.1, 10): 0.993691, (0.1, 100): 4.306791, (0.1, 1000): 17.787128, (0.5, 100): 31.172863, (1, 20): 19.994726}
+
+
+def composed_delta(epsilon, k, total):
+    """delta at `total` of k answers of randomized response: the binomial sum, in 50 digits."""
+    with mpmath.workdps(50):
+        epsilon, total = mpmath.mpf(epsilon), mpmath.mpf(total)
+        chance, ratio, delta = (1 + mpmath.exp(-epsilon)) ** -k, mpmath.exp(-epsilon), mpmath.mpf(0)
+        for lies in range(k + 1):
+            loss = (k - 2 * lies) * epsilon
+            if loss <= total:
+                break
+            delta += chance * (1 - mpmath.exp(total - loss))
+            chance *= ratio * (k - lies) / (lies + 1)
+        return delta
+
+
+@pytest.mark.parametrize("epsilon, k", OPTIMAL)
+def test_optimal_composition_is_pinned_and_below_the_theorems(epsilon, k):
+    assert optimal(epsilon, k, 1e-5) == pytest.approx(OPTIMAL[epsilon, k], abs=6e-7)
+    assert optimal(epsilon, k, 1e-5) < advanced(epsilon, k, 1e-5) <= basic(epsilon, k)
+
+
+@pytest.mark.parametrize("epsilon, k, delta", [
+    *((epsilon, k, 1e-5) for epsilon, k in OPTIMAL),
+    (0.1, 1, 0.01), (2, 1, 1e-300), (0.3, 7, 1e-300), (0.3, 40, 0.2), (1, 30, 0.5), (1e-6, 300, 1e-9), (5, 4, 0.9), (20, 50, 1e-12),
+])  # fmt: skip
+def test_optimal_composition_is_the_smallest_epsilon_that_keeps_delta(epsilon, k, delta):
+    total = optimal(epsilon, k, delta)
+    assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-9)
+
+
+@pytest.mark.parametrize("epsilon, k, delta", [(1, 1000, 0.5), (10, 3, 0.99986), (8, 300, 0.9), (0.02, 2000, 0.3), (40, 60, 0.999)])
+def test_optimal_composition_is_rounded_up_where_rounding_shows(epsilon, k, delta):
+    total = optimal(epsilon, k, delta)
+    assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-7)
+
+
+@pytest.mark.parametrize("epsilon, k", [(0.3, 1), (0.3, 2), (0.7, 3), (1.0, 5), (0.1, 8)])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01, 0.1])
+def test_optimal_composition_is_that_of_the_product_law(epsilon, k, delta):
+    p = np.ones(1)
+    for _ in range(k):
+        p = np.outer(p, [1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))]).ravel()
+    q, total = p[::-1], optimal(epsilon, k, delta)               # every answer turned round
+    assert distributions.exact_delta(p, q, total) <= delta + 1e-15
+    assert total < 1e-9 or distributions.exact_delta(p, q, total - 1e-9) > delta
+
+
+def test_optimal_composition_is_0_where_the_total_variation_is_allowed():
+    variation = math.tanh(0.05)                  # of randomized response at 0.1
+    assert optimal(0.1, 1, variation + 1e-12) == 0 < optimal(0.1, 1, variation - 1e-6)
+    assert optimal(1e-300, 1000, 1e-9) == optimal(1.0, 0, 0.5) == 0
+
+
+@PROPERTY
+@given(st.floats(1e-6, 5), st.integers(0, 60), st.floats(1e-12, 0.999), st.floats(1, 2))
+def test_optimal_composition_rises_with_epsilon_and_k_falls_with_delta_and_is_never_above_the_theorems(epsilon, k, delta, factor):
+    total, room = optimal(epsilon, k, delta), 1e-9
+    assert 0 <= total <= min(basic(epsilon, k), advanced(epsilon, k, delta) + room)
+    assert optimal(epsilon, k, 0.0) == basic(epsilon, k)
+    assert total <= optimal(epsilon * factor, k, delta) + room
+    assert total <= optimal(epsilon, k + 1, delta) + room
+    assert total <= optimal(epsilon, k, delta / factor) + room
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e-3, 1.0, 800.0, 1e290])
+@pytest.mark.parametrize("k", [1, 1000, 10**6])
+@pytest.mark.parametrize("delta", [1e-300, 1e-5, 1 - 1e-16])
+def test_optimal_composition_of_a_million_releases_or_extreme_losses_is_a_number(epsilon, k, delta):
+    assert 0 <= optimal(epsilon, k, delta) <= basic(epsilon, k)
+
+
+def test_a_million_small_losses_are_almost_gaussian():
+    k, epsilon = 10**6, 0.001                    # mu-GDP in the limit, mu = 2 sqrt(k p(1 - p)) times epsilon, p = 1/2
+    assert optimal(epsilon, k, 1e-5) == pytest.approx(gdp_to_approx(epsilon * k**0.5, 1e-5), rel=1e-3)
+    assert optimal(1e305, 10**6, 0.5) == math.inf
+
+
+@pytest.mark.parametrize("compose", [advanced, optimal])
+def test_numbers_of_numpy_count_as_their_value(compose):
+    assert compose(0.1, np.int8(127), 1e-5) == compose(0.1, 127, 1e-5)
+    total = compose(np.float32(0.1), 127, 1e-5)
+    assert type(total) is float and total == compose(float(np.float32(0.1)), 127, 1e-5)
+
+
+# --- zCDP, RDP and GDP, and the way back
+
+# zCDP by Canonne, Kamath and Steinke (2020), minimised over real orders; the exact epsilon of the Gaussian of that rho
+CONVERTED = {
+    (2.0, 1e-5): (10.7248241129, 9.99725614643), (0.5, 1e-5): (4.72838698494, 4.37717809568), (0.125, 1e-5): (2.16571554518, 1.99309140442),
+    (0.125, 1e-6): (2.41909317687, 2.25408465022), (0.005, 1e-5): (0.375261235699, 0.340669364684),
+}  # fmt: skip
+RHOS = [1e-6, 0.005, 0.125, 2.0, 50.0, 1e4]
+DELTAS = [1e-300, 1e-9, 1e-5, 0.1, 0.9]
+
+
+@pytest.mark.parametrize("rho, delta", CONVERTED)
+def test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned(rho, delta):
+    loose, exact = CONVERTED[rho, delta]
+    assert zcdp_to_approx(rho, delta) == pytest.approx(loose, rel=1e-11)
+    assert gdp_to_approx(math.sqrt(2 * rho), delta) == pytest.approx(exact, rel=2e-11)
+
+
+@pytest.mark.parametrize("rho, delta", [*CONVERTED, (0.02, 1e-9), (10.0, 1e-3)])
+def test_the_epsilon_of_zcdp_is_opendps(rho, delta):
+    scale = (1 / (2 * rho)) ** 0.5
+    measurement = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=scale)
+    assert measurement.map(1.0) == pytest.approx(rho, rel=1e-12)
+    assert dp.c.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta) == pytest.approx(zcdp_to_approx(rho, delta), rel=1e-9)
+
+
+def at_order(order, divergence, delta):
+    """Epsilon at `delta` of a Renyi divergence of one order (Canonne, Kamath and Steinke 2020), in 40 digits."""
+    with mpmath.workdps(40):
+        order, divergence, delta = mpmath.mpf(order), mpmath.mpf(divergence), mpmath.mpf(delta)
+        return float(divergence + mpmath.log(1 / (order * delta)) / (order - 1) + mpmath.log(1 - 1 / order))
+
+
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_epsilon_of_zcdp_is_the_minimum_over_all_orders(rho, delta):
+    total, excess = zcdp_to_approx(rho, delta), np.exp(np.linspace(-12, 16, 300))
+    found = [max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in excess]
+    assert total <= min(found) * (1 + 1e-12)
+    best = excess[np.argmin(found)] * np.exp(np.linspace(-0.1, 0.1, 401))       # once more near the best, where the bound is flat
+    assert total == pytest.approx(min(max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in best), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_epsilon_of_zcdp_lies_between_the_gaussians_and_the_simple_formula(rho, delta):
+    assert gdp_to_approx(math.sqrt(2 * rho), delta) * (1 - 1e-11) <= zcdp_to_approx(rho, delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+
+
+@PROPERTY
+@given(st.floats(1e-9, 1e6), st.floats(1e-300, 0.999), st.floats(1, 3))
+def test_epsilon_rises_with_rho_and_mu_and_falls_with_delta(size, delta, factor):
+    for convert in (zcdp_to_approx, gdp_to_approx):
+        total, room = convert(size, delta), 1e-11
+        assert total * (1 - room) - room <= convert(size * factor, delta)
+        assert total * (1 - room) - room <= convert(size, delta / factor)
+
+
+@pytest.mark.parametrize("convert", [zcdp_to_approx, gdp_to_approx])
+def test_conversions_have_no_trouble_at_the_ends(convert):
+    for delta in (1e-320, 1e-300, 1e-5, 1 - 1e-16):
+        assert convert(0, delta) == 0
+        values = [convert(size, delta) for size in (1e-320, 1e-300, 1e-9, 1.0, 1e9, 1e100, 1e300)]
+        assert values == sorted(values) and values[0] < 1e-12 and values[-1] >= 1e300
+    assert gdp_to_approx(1e200, 0.5) == math.inf                # its epsilon, about mu^2/2, is no double
+
+
+@pytest.mark.parametrize("sigma, delta", [(0.5, 1e-5), (1.0, 1e-6), (4.0, 1e-5), (10.0, 1e-9)])
+def test_renyi_orders_on_a_fine_grid_come_near_the_epsilon_of_zcdp_and_never_below(sigma, delta):
+    rho = 1 / (2 * sigma**2)
+    best = math.sqrt(math.log(1 / delta) / rho)
+    orders = np.linspace(1.01, 1 + 2 * best, 20_000)
+    total = rdp_to_approx(orders, gaussian_rdp(sigma, orders), delta)
+    assert zcdp_to_approx(rho, delta) - 1e-9 <= total <= zcdp_to_approx(rho, delta) + 1e-6
+    few = rdp_to_approx([2, 4, 8, 64], gaussian_rdp(sigma, np.array([2, 4, 8, 64])), delta)
+    assert few == pytest.approx(min(at_order(order, rho * order, delta) for order in (2, 4, 8, 64)), rel=1e-12)
+    assert few >= total
+    assert few <= min(rho * order + math.log(1 / delta) / (order - 1) for order in (2, 4, 8, 64))        # Mironov (2017)
+
+
+def test_renyi_orders_without_a_bound_do_not_help_and_epsilon_is_never_negative():
+    assert rdp_to_approx([2.0, 3.0], [math.inf, 0.5], 1e-5) == rdp_to_approx(3.0, 0.5, 1e-5)
+    assert rdp_to_approx(2.0, math.inf, 1e-5) == math.inf
+    assert rdp_to_approx(2.0, 0.0, 0.9) == 0
+    assert rdp_to_approx([[2.0], [3.0]], [[1.0], [0.5]], 1e-5) == rdp_to_approx([3.0], [0.5], 1e-5)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 3.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.01])
+def test_the_epsilon_of_gdp_is_exact(mu, delta):
+    epsilon = gdp_to_approx(mu, delta)
+    assert gaussian_delta(epsilon, 1 / mu) <= delta * (1 + 1e-14)
+    assert epsilon == 0 or gaussian_delta(epsilon * (1 - 1e-9), 1 / mu) > delta
+    assert epsilon == 0 or gaussian_sigma(epsilon, delta) == pytest.approx(1 / mu, rel=1e-9)
+    assert epsilon == pytest.approx(get_epsilon_gaussian(1 / mu, delta), rel=1e-8, abs=1e-9)
+
+
+def test_the_epsilon_of_gdp_is_0_where_delta_allows_the_total_variation():
+    variation = math.erf(0.5 / 8**0.5)           # of N(0, 1) and N(1/2, 1): 2 Phi(1/4) - 1
+    assert gdp_to_approx(0.5, variation * (1 + 1e-9)) == 0 < gdp_to_approx(0.5, variation * (1 - 1e-6)) < 1e-5
+
+
+def renyi(p, q, order):
+    return math.log(sum(one**order * other ** (1 - order) for one, other in zip(p, q))) / (order - 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0])
+def test_the_rho_of_a_pure_release_bounds_the_worst_one_at_every_order(epsilon):
+    p = [1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))]
+    needed = [renyi(p, p[::-1], order) / order for order in 1 + np.exp(np.linspace(-7, 4, 60))]
+    assert pure_to_zcdp(epsilon) == pytest.approx(epsilon**2 / 2, rel=1e-15)
+    assert max(needed) <= epsilon * math.tanh(epsilon / 2) * (1 + 1e-9) <= pure_to_zcdp(epsilon) * (1 + 1e-9)
+    assert needed[0] == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=2e-3)    # the smallest rho, reached as the order falls to 1
+    assert pure_to_zcdp(1e200) == math.inf
+
+
+@pytest.mark.parametrize("sigma, sensitivity, order", [(1.0, 1.0, 2.0), (2.0, 3.0, 1.5), (0.5, 0.3, 7.0), (4.0, 1.0, 30.0)])
+def test_the_renyi_divergence_of_gaussian_noise_is_its_integral(sigma, sensitivity, order):
+    def density(x):                              # of p^order q^(1 - order), times the root of 2 pi
+        return math.exp(-(order * (x - sensitivity) ** 2 + (1 - order) * x**2) / (2 * sigma**2)) / sigma
+
+    centre = order * sensitivity
+    integral, _ = integrate.quad(density, centre - 14 * sigma, centre + 14 * sigma, epsabs=0, epsrel=1e-12, points=[centre])
+    expected = math.log(integral / math.sqrt(2 * math.pi)) / (order - 1)
+    assert gaussian_rdp(sigma, order, sensitivity) == pytest.approx(expected, rel=1e-9)
+    assert gaussian_rdp(sigma, np.array([order, 2 * order]), sensitivity) == pytest.approx([expected, 2 * expected], rel=1e-9)
+    assert gaussian_rdp(1.0, 2.0, 1e200) == math.inf

@@ -18,6 +18,7 @@ from dplib.mechanisms import (
     exponential,
     exponential_pmf,
     gaussian,
+    gaussian_delta,
     gaussian_sigma,
     geometric,
     laplace,
@@ -336,3 +337,45 @@ def test_exponential_pmf_is_a_law_whatever_the_scores(scores, epsilon, monotone)
     assert (law >= 0).all() and law.sum() == pytest.approx(1)
     order = np.argsort(np.nan_to_num(scores, nan=-np.inf))
     assert (np.diff(law[order]) >= -1e-15).all()                                     # a better score is likelier
+
+
+# --- the Gaussian's delta
+
+
+# Balle and Wang (2018), Theorem 8: at sigma = 1, epsilon = 1 it is Phi(-1/2) - e Phi(-3/2); at epsilon = 0 it is 2 Phi(1/(2 sigma)) - 1
+@pytest.mark.parametrize("epsilon, sigma, delta", [
+    (1, 1, 0.126936737507), (0, 1, 0.382924922548), (0, 0.25, 0.954499736104), (2, 1, 0.0209236358211), (0.1, 10, 0.00875176814581),
+])  # fmt: skip
+def test_gaussian_delta_is_pinned(epsilon, sigma, delta):
+    assert gaussian_delta(epsilon, sigma) == pytest.approx(delta, rel=1e-10)
+    assert gaussian_delta(epsilon, 3 * sigma, 3.0) == pytest.approx(delta, rel=1e-10)
+
+
+@PROPERTY
+@given(st.floats(0, 30), st.floats(-2, 2), st.floats(0, 4))
+def test_gaussian_delta_is_never_below_the_truth_and_hardly_above(epsilon, log_sigma, further):
+    sigma = 10**log_sigma
+    for loss in (epsilon, abs(0.5 / sigma**2 + further / sigma)):            # the second near where delta leaves 1 behind
+        truth = delta_of(sigma, loss)
+        if truth > 1e-290:
+            assert truth <= gaussian_delta(loss, sigma) <= truth * (1 + 1e-10) + 1e-15
+
+
+@pytest.mark.parametrize("epsilon, delta", SIGMA)
+def test_gaussian_delta_answers_the_inverse_question(epsilon, delta):
+    assert gaussian_delta(epsilon, gaussian_sigma(epsilon, delta)) == pytest.approx(delta, rel=1e-9)
+    assert gaussian_delta(epsilon, gaussian_sigma(epsilon, delta)) <= delta
+
+
+@PROPERTY
+@given(st.floats(0, 20), st.floats(0.05, 50), st.floats(1.001, 3))
+def test_gaussian_delta_falls_with_epsilon_and_sigma(epsilon, sigma, factor):
+    delta = gaussian_delta(epsilon, sigma)
+    assert gaussian_delta(epsilon * factor, sigma) <= delta and gaussian_delta(epsilon, sigma * factor) <= delta <= 1
+
+
+@pytest.mark.parametrize("epsilon, sigma, delta", [
+    (0, 1e-300, 1), (1e308, 1e-300, 1), (1e308, 1e300, 0), (1e308, 1.0, 0), (0, 1e300, 0), (5e-324, 1e-10, 1), (0, 1e16, 0),
+])  # fmt: skip
+def test_gaussian_delta_has_no_trouble_at_the_ends(epsilon, sigma, delta):
+    assert gaussian_delta(epsilon, sigma) == pytest.approx(delta, abs=1e-14)

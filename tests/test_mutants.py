@@ -69,6 +69,75 @@ MUTANTS = [
     mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0"),
     mutant("advanced rule charges half the squares", "budget", "squares = math.fsum(loss**2 for loss in losses)",
            "squares = math.fsum(loss**2 for loss in losses) / 2"),
+    mutant("delta of a sensitivity that divides", "mechanisms", 'positive("sigma", sigma) / positive("sensitivity", sensitivity)\n    return min',
+           'positive("sigma", sigma) * positive("sensitivity", sensitivity)\n    return min'),
+    mutant("the Gaussian's delta rounded down", "mechanisms", "* (1 + 1e-15))", "* (1 - 1e-15))"),
+    mutant("optimal composition rounded down", "budget", "rounding = 1e-15 *", "rounding = -1e-15 *"),
+    mutant("optimal composition without the other side", "budget",
+           "log_excess = log_above + np.log1p(-np.exp(np.minimum(math.log(delta) - log_above, 0.0)))", "log_excess = log_above"),
+    mutant("optimal composition of one release fewer", "budget", "losses = (k - 2 * lies)", "losses = (k - 1 - 2 * lies)"),
+    mutant("Renyi to epsilon as if alpha delta were delta", "budget", "-(math.log(delta) + np.log1p(excess)) / excess", "-math.log(delta) / excess"),
+    mutant("Renyi to epsilon with a logarithm too many", "budget", "/ excess - np.log1p(1 / excess)", "/ excess - 2 * np.log1p(1 / excess)"),
+    mutant("the order of Bun and Steinke", "budget", " + np.logaddexp(0.0, log_excess) + math.log(delta)", " + math.log(delta)"),
+    mutant("mu for sigma", "budget", "log_gaussian_delta(1 / max(mu, 1e-300), epsilon)", "log_gaussian_delta(max(mu, 1e-300), epsilon)"),
+    mutant("zCDP of a bounded range", "budget", "return epsilon * epsilon / 2", "return epsilon * epsilon / 8"),
+    mutant("Renyi divergence of twice the variance", "budget", "order * (mu * mu / 2)", "order * (mu * mu / 4)"),
+    mutant("delta in one direction only", "distributions", "for one, other in ((p, q), (q, p))", "for one, other in ((p, q),)"),
+    mutant("e^epsilon cut off where doubles end", "distributions", "min(epsilon, 1400.0)", "min(epsilon, 700.0)"),
+    mutant("impossible on D overlooked", "distributions", "math.inf if np.any((p == 0) & (q > 0)) else float(", "float("),
+    mutant("losses with the chances on D'", "distributions", "np.log(q[possible]), p[possible]", "np.log(q[possible]), q[possible]"),
+    mutant("nan passes for a probability", "distributions", "not np.all(law >= 0) or not abs(law.sum() - 1) < _ROUNDING",
+           "np.any(law < 0) or abs(law.sum() - 1) > _ROUNDING"),
+    mutant("one coin for all names", "distributions", "np.random.default_rng(rng).random(len(records)) < delta",
+           "np.full(len(records), np.random.default_rng(rng).random()) < delta"),
+    mutant("the catastrophe is the rule", "distributions", '.random() < probability("delta"', '.random() > probability("delta"'),
+    mutant("one tag too many", "distributions", 'whole("tags", tags, least=1)))', 'whole("tags", tags, least=1) + 1))'),
+    mutant("a lie may be the truth", "local", "rng.integers(1, k, values.shape)", "rng.integers(0, k, values.shape)"),
+    mutant("k values lie like two", "local", "return (k - 1) / (math.exp(min(epsilon, 700.0)) + k - 1)", "return 1 / (math.exp(min(epsilon, 700.0)) + 1)"),
+    mutant("one coin for all people", "local", "rng.random(values.shape) < _lying", "np.full(values.shape, rng.random()) < _lying"),
+    mutant("out of range wraps around", "local", "np.clip(values, np.int64(0), np.int64(k - 1))", "np.mod(values, k)"),
+    mutant("lies are not taken out", "local", "minlength=k) / reports.size - lie) / gap", "minlength=k) / reports.size) / gap"),
+    mutant("the error of a sample without coins", "local", "variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie))",
+           "variance = inside * (1 - inside)"),
+    mutant("truth minus lie cancels", "local", "lie * math.expm1(min(epsilon, 700.0))", "1 - k * lie"),
+    mutant("empty bins get no noise", "histograms", "    return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)\n",
+           "    return np.where(counts > 0, mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng), 0)\n"),
+    mutant("whole noise for add/remove under replace", "histograms", "sensitivity=int(step)", "sensitivity=1"),
+    mutant("clipped and rescaled is no projection", "histograms", "    return np.maximum(v - _water_level(v, total), 0.0)\n",
+           "    return total * np.maximum(v, 0) / max(np.maximum(v, 0).sum(), 1e-9)\n"),
+    mutant("rounding up in the order of the bins", "histograms", "np.argsort(-fraction, kind", "np.argsort(0 * fraction, kind"),
+    mutant("a choice of bins charged for the coarsest", "histograms", "2 * (n + 1) * max(candidates)", "2 * (n + 1) * min(candidates)"),
+    mutant("a tree that pays for one level", "histograms", "sensitivity=one_level * len(levels)", "sensitivity=one_level"),
+    mutant("children and parent averaged evenly", "histograms", "(own * level + below * best", "(below * level + own * best"),
+    mutant("a range from leaves only", "histograms", "if first >= last or level.size == 1:", "if True:"),
+    mutant("every column costs epsilon", "synthetic", 'each = positive("epsilon", epsilon) / len(shape)', 'each = positive("epsilon", epsilon)'),
+    mutant("edges chosen without noise", "synthetic", "pairs[mechanisms.exponential(distances, sensitivity=step, epsilon=third / (d - 1), rng=rng)]",
+           "pairs[int(np.argmax(distances))]"),
+    mutant("the product's total forgotten under add/remove", "synthetic", '(0 if adjacency == "replace" else 1)', "0"),
+    mutant("pandas' own look-up", "synthetic", "_codes(df[column], _places(domain))",
+           "pd.Index(list(domain)).get_indexer(df[column].map(lambda cell: cell if pd.api.types.is_scalar(cell) else None))"),
+    mutant("a child drawn without its parent", "synthetic", "rows / rows.sum(axis=1, keepdims=True), axis=1)", "np.ones((len(rows), 1)) * fallback, axis=1)"),
+    mutant("mwem asks and measures at the full share", "synthetic", "/ (2 * rounds), counts.sum()", "/ rounds, counts.sum()"),
+    mutant("mwem starts from the truth", "synthetic", "np.full(counts.size, n / counts.size)", "np.maximum(counts, 1e-9)"),
+    mutant("weights squared", "synthetic", "p=(weights / weights.sum()).ravel()", "p=(weights**2 / (weights**2).sum()).ravel()"),
+    mutant("missing quasi-identifiers share the first value's class", "anonymity",
+           "np.where(code < 0, len(values), code), values", "np.where(code < 0, 0, code), values"),
+    mutant("recursive diversity with <= for <", "anonymity", "c * tails > ascending[:, -1:]", "c * tails >= ascending[:, -1:]"),
+    mutant("ordered distance divided by m", "anonymity", "/ max(len(overall) - 1, 1)", "/ len(overall)"),
+    mutant("total variation without the half", "anonymity", "np.abs(excess).sum(axis=1) / 2", "np.abs(excess).sum(axis=1)"),
+    mutant("Mondrian gives up after the widest dimension", "anonymity", "    return None\n\n\ndef _texts", "        break\n    return None\n\n\ndef _texts"),
+    mutant("a range hides its missing values", "anonymity", '", ".join(parts + ["?"] * missing)', '", ".join(parts or ["?"])'),
+    mutant("the first minimal choice is taken", "anonymity", "best = min(minimal, key=lambda node: (loss(node), minimal[node], node))",
+           "best = next(iter(minimal))"),
+    mutant("suppression counts classes, not rows", "anonymity", "small = int(merged[merged < k].sum())", "small = int((merged < k).sum())"),
+    mutant("link by the first of several equal keys", "attacks", "drop_duplicates(keep=False)", "drop_duplicates()"),
+    mutant("the best is believed without standing out", "attacks", "Match(best if eccentricity > threshold else None,", "Match(best,"),
+    mutant("the difference leaves the target in", "attacks", "- ask(group & ~target)", "- ask(group)"),
+    mutant("the tracker subtracts its padding twice", "attacks", "- ask(padding) - ask(~padding)", "- 2 * ask(padding)"),
+    mutant("bits measured from 0 and not from 1/2", "attacks", "answers - queries.sum(axis=1) / 2 ", "answers - 0 * queries.sum(axis=1) "),
+    mutant("the variance of the score without p(1-p)", "attacks", "known @ (population * (1 - population) * shift**2)", "known @ shift**2"),
+    mutant("tied scores pass one by one", "attacks", "np.unique(np.concatenate(scores))[::-1]", "np.sort(np.concatenate(scores))[::-1]"),
+    mutant("union for intersection", "attacks", "left &= candidates[label]", "left |= candidates[label]"),
     mutant("threshold noise redrawn in every block", "svt/mechanism", "    for block in _blocks(answers):\n",
            "    for block in _blocks(answers):\n        threshold += rng.laplace(scale=noise.threshold) if start else 0\n"),
     mutant("one positive answer too many", "svt/mechanism", ">= threshold)[:c]", ">= threshold)[:c + 1]"),
@@ -165,6 +234,36 @@ class TestBudget(Mutated):
     pass
 
 
+@mutants_of("distributions.py")
+class TestDistributions(Mutated):
+    pass
+
+
+@mutants_of("local.py")
+class TestLocal(Mutated):
+    pass
+
+
+@mutants_of("histograms.py")
+class TestHistograms(Mutated):
+    pass
+
+
+@mutants_of("synthetic.py")
+class TestSynthetic(Mutated):
+    pass
+
+
+@mutants_of("anonymity.py")
+class TestAnonymity(Mutated):
+    pass
+
+
+@mutants_of("attacks.py")
+class TestAttacks(Mutated):
+    pass
+
+
 @mutants_of("svt/mechanism.py")
 class TestSvt(Mutated):
     pass
@@ -197,7 +296,8 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget", "svt/mechanism", "svt/law", "svt/museum", "audit")
+    modules = ("mechanisms", "sensitivity", "budget", "distributions", "local", "histograms", "synthetic", "anonymity", "attacks",
+               "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

@@ -6,11 +6,12 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dplib import audit, budget, mechanisms, sensitivity, svt
+from dplib import anonymity, attacks, audit, budget, distributions, histograms, local, mechanisms, sensitivity, svt, synthetic
 
-MODULES = (mechanisms, sensitivity, budget, svt, audit)
+MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic)
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -32,6 +33,14 @@ def parallel(adjacency):
 
 SPARSE = {"answers": ANSWERS, "threshold": 1.0, "epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": False, "split": "even"}
 COUNTS = {"k1": 5, "k2": 1, "n": 10, "confidence": 0.95}
+PAIR = {"p": [0.75, 0.25], "q": [0.25, 0.75]}
+MASK = [True, False, True]
+FILMS = pd.DataFrame({"user": [7, 8, 9], "film": [1, 1, 2], "stars": [5, 1, 3], "date": ["2023-01-01", "2023-02-01", "2023-03-01"]})
+PATIENTS = pd.DataFrame({"age": [20, 21, 50, 51], "sex": ["F", "M", "F", None], "illness": ["flu", "cold", "flu", "ulcer"]})
+CLASSES = {"df": PATIENTS, "qi": ["age", "sex"]}
+BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
+LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
+ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "size": 3, "adjacency": "replace"}
 
 # every public function with parameters that are right
 RIGHT = {
@@ -39,6 +48,7 @@ RIGHT = {
     mechanisms.geometric: {"value": 1, "sensitivity": 1, "epsilon": 1.0},
     mechanisms.gaussian: {"value": 1.0, "sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-5},
     mechanisms.gaussian_sigma: {"epsilon": 1.0, "delta": 1e-5, "sensitivity": 1.0, "method": "analytic"},
+    mechanisms.gaussian_delta: {"epsilon": 1.0, "sigma": 1.0, "sensitivity": 1.0},
     mechanisms.discrete_gaussian: {"value": 1, "sigma": 1.0},
     mechanisms.exponential: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "size": 3},
     mechanisms.exponential_pmf: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0},
@@ -51,6 +61,12 @@ RIGHT = {
     sensitivity.empirical: {"query": sum, "table": [1], "universe": [0, 1], "adjacency": "replace"},
     budget.basic: {"epsilon": 1.0, "k": 3},
     budget.advanced: {"epsilon": 1.0, "k": 3, "delta_slack": 1e-5},
+    budget.optimal: {"epsilon": 1.0, "k": 3, "delta": 1e-5},
+    budget.zcdp_to_approx: {"rho": 0.1, "delta": 1e-5},
+    budget.rdp_to_approx: {"orders": [2.0, 3.0], "rdp": [1.0, 1.5], "delta": 1e-5},
+    budget.gdp_to_approx: {"mu": 1.0, "delta": 1e-5},
+    budget.pure_to_zcdp: {"epsilon": 1.0},
+    budget.gaussian_rdp: {"sigma": 1.0, "order": 2.0, "sensitivity": 1.0},
     budget.Budget: {"epsilon": 1.0, "delta": 1e-5, "rule": "advanced", "slack": 1e-6},
     opened: {"epsilon": 0.5, "delta": 0.0},
     parallel: {"adjacency": "replace"},
@@ -68,16 +84,59 @@ RIGHT = {
     audit.mu_lower_bound: COUNTS,
     audit.runs_needed: {"p": 0.5, "q": 0.1, "epsilon": 1.0, "confidence": 0.95, "power": 0.9},
     audit.audit: {"run": coin, "d": 0, "d2": 1, "n": 100, "delta": 0.0, "confidence": 0.95},
+    distributions.exact_epsilon: PAIR,
+    distributions.exact_delta: {**PAIR, "epsilon": 0.5},
+    distributions.privacy_loss: PAIR,
+    distributions.catastrophe: {"records": range(50), "delta": 0.5},
+    distributions.name_and_shame: {"records": range(50), "delta": 0.5},
+    distributions.random_tag: {"record": "ada", "tags": 1000},
+    local.randomized_response: {"values": [0, 1, 2], "epsilon": 1.0, "k": 3},
+    local.estimate: {"reports": [0, 1, 2], "epsilon": 1.0, "k": 3},
+    anonymity.classes: CLASSES,
+    anonymity.k_anonymity: CLASSES,
+    anonymity.l_diversity: {**CLASSES, "sensitive": "illness", "kind": "recursive", "c": 2.0},
+    anonymity.t_closeness: {**CLASSES, "sensitive": "illness", "ordered": True},
+    anonymity.discernibility: CLASSES,
+    anonymity.average_class: {**CLASSES, "k": 2},
+    anonymity.mondrian: {**CLASSES, "k": 2},
+    anonymity.recode: {**CLASSES, "labels": [0, 0, 1, 1]},
+    anonymity.lattice_search: {"df": PATIENTS, "hierarchies": {"age": [lambda age: "*"], "sex": [{"F": "*", "M": "*"}]}, "k": 1, "suppress": 0.1, "cost": None},
+    attacks.link: {"released": FILMS, "public": FILMS, "on": ["film", "stars"]},
+    attacks.fuzzy_link: {"known": FILMS, "records": FILMS, "person": "user", "item": "film", "tolerance": {"stars": 1.0}, "threshold": 1.5},
+    attacks.difference: {"ask": np.sum, "group": MASK, "target": 1},
+    attacks.tracker: {"ask": np.sum, "target": MASK, "padding": MASK},
+    attacks.reconstruct: {"queries": np.eye(2), "answers": [0.0, 1.0], "method": "lp"},
+    attacks.roc: {"members": [1.0, 2.0], "others": [0.0]},
+    attacks.tpr_at: {"members": [1.0, 2.0], "others": [0.0], "fpr": 0.1},
+    attacks.tracing: {"released": [0.4, 0.6], "population": [0.5, 0.5], "targets": [[0, 1]]},
+    attacks.intersect: {"releases": [([1, 1], ["a", "b"], [1])]},
+    histograms.perturb: BINS,
+    histograms.simplex: {"v": [0.7, 0.5, -0.1], "total": 1.0},
+    histograms.lattice: {"w": [1.5, -2.0], "n": 3},
+    histograms.choose_bins: {"values": [0.1, 0.9], "candidates": [1, 2], "low": 0.0, "high": 1.0, "epsilon": 1.0, "epsilon_release": 1.0},
+    histograms.tree: {"counts": [3, 0, 5, 1], "branching": 2},
+    histograms.perturb_tree: {**BINS, "branching": 2},
+    histograms.consistent: LEVELS,
+    histograms.range_count: {**LEVELS, "start": 0, "stop": 1},
+    synthetic.sample: {"weights": [1.0, 2.0], "size": 3, "edges": [0, 1, 2]},
+    synthetic.independent: ROWS,
+    synthetic.chow_liu: ROWS,
+    synthetic.mwem: {"counts": [3, 0, 5, 1], "queries": np.eye(4), "epsilon": 1.0, "rounds": 2},
 }
 
 NOT_A_NUMBER = [None, "1.0", math.nan, 1j, [1.0, 2.0], 10**400]
 NOT_POSITIVE = [*NOT_A_NUMBER, 0, -1.0, math.inf, -math.inf]
+NEGATIVE = [bad for bad in NOT_POSITIVE if bad != 0]
 NOT_FINITE = [*NOT_A_NUMBER, math.inf, -math.inf]
 NOT_A_PROBABILITY = [*NOT_A_NUMBER, -1e-9, 1.0, 1.5, math.inf]
 NOT_INSIDE = [*NOT_A_PROBABILITY, 0.0]
 NOT_WHOLE = [None, "1", math.nan, 1.0, 2.5, -1, math.inf]
 NOT_A_WORD = [None, "EVEN", "add-remove", 7, ""]
 NOT_A_VECTOR = [np.zeros((2, 2)), np.array(1.0)]
+NOT_A_LAW = [None, 1.0, [], [[0.5, 0.5]], [0.5, 0.4], [1.5, -0.5], [math.nan, 1.0], [math.inf, 0.0], [1.0]]
+NOT_INTEGERS = [1.0, [0.5], "7", [None]]
+NOT_A_MASK = [[1, 0, 1], [[True]], True, [0.5], ["a"]]
+NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
 WRONG = {
     "epsilon": NOT_POSITIVE, "sensitivity": NOT_POSITIVE, "sigma": NOT_POSITIVE,
@@ -87,23 +146,66 @@ WRONG = {
     "threshold": NOT_FINITE, "low": [*NOT_FINITE, 2.0], "high": [*NOT_FINITE, -1.0],
     "c": [*NOT_WHOLE, 0], "n": [*NOT_WHOLE, 0], "k": NOT_WHOLE, "k1": [*NOT_WHOLE, 11], "k2": [*NOT_WHOLE, 11],
     "size": [bad for bad in NOT_WHOLE if bad is not None],
+    "rho": NEGATIVE, "mu": NEGATIVE, "order": [None, 1, 0.5, math.nan, [2.0, 1.0]],
+    "orders": [[], 2.0, [2.0], [2.0, 1.0], [2.0, math.nan], [2.0, math.inf], None], "rdp": [[], 1.0, [1.0], [1.0, -1e-9], [1.0, math.nan], None],
+    "tags": [*NOT_WHOLE, 0], "reports": [*NOT_INTEGERS, [], [0, 3], [-1]],
     "method": NOT_A_WORD, "adjacency": NOT_A_WORD, "split": NOT_A_WORD, "rule": NOT_A_WORD, "norm": [None, 0, 3, "1", math.inf],
     "scores": [*NOT_A_VECTOR, []], "answers": NOT_A_VECTOR, "universe": [[]], "run": [lambda data, size, rng: np.zeros(size + 1)],
+    # tables and attacks on them
+    "df": [None, PATIENTS.iloc[:0], [[20, "F"]], PATIENTS["age"]], "qi": [None, [], 7, "nobody", ["age", "nobody"], ["age", "age"], [["age"]]],
+    "sensitive": [None, 7, "nobody", ["illness"]], "kind": NOT_A_WORD, "ordered": [None, "yes", 2], "labels": [None, 0, [0, 1], np.zeros((4, 1))],
+    "hierarchies": [None, [], {}, {"nobody": []}, {"age": None}, {"age": ["*"]}, {"age": [lambda age: [1, 2]]}],
+    "suppress": NOT_A_PROBABILITY, "cost": [3, "loss"],
+    "on": [[], ["film", "mood"], "mood"], "person": ["mood"], "item": ["mood"], "tolerance": [{"stars": 0}, {"stars": math.nan}, {"mood": 1.0}],
+    "known": [FILMS[:0], FILMS[["stars"]]], "public": [FILMS[:0], FILMS[["stars"]], FILMS.set_axis([0, 0, 1])],
+    "group": NOT_A_MASK, "padding": NOT_A_MASK, "target": [3, -1, 1.0, None, "1", True, [True], [0, 1, 2]],
+    "queries": [*NOT_A_VECTOR[1:], [1.0], [[math.nan, 1.0], [0.0, 1.0]], "ab", [[]]],
+    "members": [[], *NOT_A_VECTOR, ["a"]], "others": [[], *NOT_A_VECTOR, ["a"]],
+    "fpr": [*NOT_FINITE, -0.1, 1.1], "population": [*NOT_A_VECTOR, [], [0.0, 0.5], [0.5, 1.0], [math.nan, 0.5]], "targets": [[0, 1], [[0, 1, 1]], "ab"],
+    "releases": [[], [([1], ["a", "b"], [1])], [([1], ["a"], [2])], [([1], ["a"], [1]), ([1], ["a"], [1, 1])]],
+    # histograms and synthetic rows
+    "counts": [*NOT_NUMBERS, [3, -1, 5, 1], None], "v": [*NOT_NUMBERS, *NOT_A_VECTOR], "w": [*NOT_NUMBERS, *NOT_A_VECTOR], "total": NOT_POSITIVE,
+    "candidates": [[], *([1, bad] for bad in (*NOT_WHOLE, 0))], "epsilon_release": NOT_POSITIVE,
+    "branching": [*NOT_WHOLE, 0, 1, 3], "levels": [[], [[1.0], [1.0]], [[1.0], [1.0, math.nan]], [[1.0, 2.0]], [1.0, [1.0, 2.0]]],
+    "start": [*NOT_WHOLE, 2], "stop": [*NOT_WHOLE, 3], "rounds": [*NOT_WHOLE, 0],
+    "weights": [[], [0, 0], [-1, 2], [math.nan, 1], [math.inf, 1], 1.0], "edges": [[], [0, 1], [0, 2, 1], [0, 1, 1], [0, 1, math.inf], [0, math.nan, 1]],
+    "domains": [None, {}, ["sex"], {"nobody": [1]}, {"sex": []}, {"sex": ["F", "F"]}, {"sex": [None, math.nan]}],
 }  # fmt: skip
 
 OWN_WRONG = {
     (mechanisms.geometric, "sensitivity"): [*NOT_WHOLE, 0],
-    (mechanisms.geometric, "value"): [1.0, [0.5], "7", [None]],
-    (mechanisms.discrete_gaussian, "value"): [1.0, [0.5], "7", [None]],
+    (mechanisms.geometric, "value"): NOT_INTEGERS,
+    (mechanisms.discrete_gaussian, "value"): NOT_INTEGERS,
     (mechanisms.gaussian_sigma, "delta"): NOT_INSIDE,
     (mechanisms.gaussian, "delta"): NOT_INSIDE,
+    (mechanisms.gaussian_delta, "epsilon"): NEGATIVE,
+    **{(convert, "delta"): NOT_INSIDE for convert in (budget.zcdp_to_approx, budget.rdp_to_approx, budget.gdp_to_approx)},
+    **{(function, name): NOT_A_LAW for function in (distributions.exact_epsilon, distributions.exact_delta, distributions.privacy_loss)
+       for name in PAIR},
+    (distributions.exact_delta, "epsilon"): NEGATIVE,
+    (local.randomized_response, "values"): NOT_INTEGERS,
+    **{(function, "k"): [*NOT_WHOLE, 0, 1] for function in (local.randomized_response, local.estimate)},
     (mechanisms.report_noisy_max, "noise"): NOT_A_WORD,
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
     **{(function, "name"): [*NOT_A_WORD, "Alg1", "alg7"] for function in (svt.exact_loss, svt.worst_loss, svt.run_variant)},
     (audit.audit, "n"): [*NOT_WHOLE, 0, 1],
+    (anonymity.l_diversity, "c"): NOT_POSITIVE,
+    (anonymity.average_class, "k"): [*NOT_WHOLE, 0],
+    **{(function, "k"): [*NOT_WHOLE, 0, 5] for function in (anonymity.mondrian, anonymity.lattice_search)},
+    (attacks.link, "released"): [FILMS[:0], FILMS[["stars"]], FILMS.set_axis([0, 0, 1])],
+    (attacks.tracing, "released"): [*NOT_A_VECTOR, [0.5], ["a", "b"]],
+    (attacks.fuzzy_link, "threshold"): [*NOT_FINITE, -1.0],
+    (attacks.fuzzy_link, "records"): [FILMS[:0], FILMS[["film"]]],
+    (histograms.lattice, "n"): NOT_WHOLE,
+    (histograms.choose_bins, "values"): [[], [0.5], *NOT_A_VECTOR],
+    (synthetic.mwem, "counts"): [*NOT_NUMBERS, [3, -1, 5, 1], [0] * 4, [[3, 0, 5, 1]]],
+    (synthetic.mwem, "queries"): [[1.0] * 4, np.eye(3), [[2.0, 0, 0, 0]], [[-1.0, 0, 0, 0]], [[math.nan, 0, 0, 0]], np.zeros((0, 4))],
+    **{(function, "df"): [None, [[20, "F"]], PATIENTS["age"]] for function in (synthetic.independent, synthetic.chow_liu)},   # no rows are rows, too
 }
-BY_ANOTHER_NAME = {"slack": "slack|delta", "low": "low|high", "high": "low|high", "run": "outputs", "universe": "universe"}
+BY_ANOTHER_NAME = {"slack": "slack|delta", "low": "low|high", "high": "low|high", "run": "outputs", "universe": "universe",
+                   "on": "column|on", "person": "column", "item": "column", "tolerance": "tolerance|column",
+                   "start": "start|stop", "stop": "start|stop", "branching": "branching|levels"}  # fmt: skip
 
 
 def wrong_calls():
@@ -114,7 +216,8 @@ def wrong_calls():
 
 
 def test_the_tables_here_cover_every_public_function():
-    records = {budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event}
+    records = {budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
+               anonymity.Generalisation, attacks.Match}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
@@ -167,7 +270,11 @@ def test_an_event_that_contradicts_nothing_cannot_be_planned_for():
 
 
 def test_privacy_parameters_are_keyword_only():
-    conversions = {mechanisms.gaussian_sigma, budget.basic, budget.advanced, budget.Budget, audit.runs_needed, svt.scales}
+    conversions = {
+        mechanisms.gaussian_sigma, mechanisms.gaussian_delta, budget.Budget, audit.runs_needed, svt.scales, distributions.exact_delta,
+        budget.basic, budget.advanced, budget.optimal, budget.pure_to_zcdp, budget.gaussian_rdp,
+        budget.zcdp_to_approx, budget.rdp_to_approx, budget.gdp_to_approx,
+    }  # fmt: skip
     named = {"epsilon", "delta", "sigma", "c", "sensitivity", "confidence", "monotone", "split", "numeric", "rng"}
     for function in set(RIGHT) & set(filter(callable, PUBLIC.values())) - conversions:
         for name, parameter in inspect.signature(function).parameters.items():
@@ -197,6 +304,9 @@ def test_integer_noise_neither_raises_nor_warns_at_any_value(value):
     for seed in SEEDS:
         mechanisms.geometric(value, epsilon=0.01, rng=seed)
         mechanisms.discrete_gaussian(value, sigma=100, rng=seed)
+        for k in (2, 7, 10**6):
+            reports = local.randomized_response(value, epsilon=0.5, k=k, rng=seed)
+            assert ((reports >= 0) & (reports < k)).all()
 
 
 @pytest.mark.parametrize("scores", [ODD, [math.nan] * 3, [math.inf] * 3, [-math.inf, math.nan], [1.7e308, -1.7e308], [0.0]])
@@ -248,15 +358,20 @@ def drawn(function, rng):
     parameters = {**RIGHT[function], "rng": rng}
     if "value" in parameters:
         parameters["value"] = np.arange(50)
+    if "values" in parameters:
+        parameters["values"] = np.arange(50) % 3
     if "size" in parameters:
         parameters["size"] = 50
+    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu):     # hardly a coin: flip it often
+        rng = np.random.default_rng(rng)
+        return [np.asarray(function(**{**parameters, "rng": rng})).tolist() for _ in range(100)]
     if function is svt.AboveThreshold:
         watch = function(**{**parameters, "c": 200})
         return [watch.ask(0.0) for _ in range(200)]
     if "answers" in parameters:
         parameters |= {"answers": np.zeros(200), "c": 200}
     result = function(**parameters)
-    return [np.asarray(part).tolist() for part in (result if isinstance(result, tuple) else [getattr(result, "epsilon", result)])]
+    return [np.asarray(part).tolist() for part in (result if isinstance(result, (tuple, list)) else [getattr(result, "epsilon", result)])]
 
 
 def test_every_random_function_ends_with_rng_none():
@@ -265,6 +380,8 @@ def test_every_random_function_ends_with_rng_none():
     assert {function.__name__ for function in RANDOM} == {
         "laplace", "geometric", "gaussian", "discrete_gaussian", "exponential", "report_noisy_max",
         "above_threshold", "numeric_sparse", "AboveThreshold", "run_variant", "audit",
+        "catastrophe", "name_and_shame", "random_tag", "randomized_response",
+        "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
     }  # fmt: skip
 
 
