@@ -4,6 +4,7 @@ import os
 import pytest
 
 os.environ.pop("DPLIB_STATIC", None)        # only the book's build asks an Explorer for its static page
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # workers share the cores; their linear algebra must not fight over them
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ def run(path):
     """Execute a notebook from top to bottom and write it back in normal form."""
     os.environ.pop("DPLIB_STATIC", None)            # the static page of an Explorer belongs to the book alone
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"     # this environment's kernel, whatever else is installed
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     nb = read(path)
     client = NotebookClient(
         nb,

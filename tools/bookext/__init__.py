@@ -34,6 +34,7 @@ def configure(app, config):
     os.environ["IPYTHONDIR"] = str(kernel_profile(build / "ipython"))
     os.environ["DPLIB_STATIC"] = "1"
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # a section's small matrices gain nothing from more
 
     # jupyter-cache looks at the code cells alone, and would keep the results of an older dplib
     cache = build / f".jupyter_cache-{execution_key(root)}"
