@@ -238,7 +238,7 @@ def make_ratings(rng, people):
 
 
 def make_forum(rng, people, ratings):
-    """150 subscribers tell a public forum, under their names, of 3 to 10 films: up to 14 days off, one rating in seven a star off."""
+    """150 subscribers tell a public forum, under their names, of 3 to 10 films: up to 14 days off, one rating in eight a star off."""
     subscribers = ratings.drop_duplicates("user")[["user", "_person"]]
     subscribers = subscribers.assign(name=people.name.to_numpy()[subscribers["_person"]]).drop_duplicates("name")
     posts = []

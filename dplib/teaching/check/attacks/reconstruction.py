@@ -1,0 +1,234 @@
+"""Checkers of the section on differencing and reconstruction."""
+from itertools import product
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from dplib.teaching.check._laws import LEVEL, _p_value, compare
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+
+__all__ = ["rec_ages", "rec_collapse", "rec_defend", "rec_mend", "rec_tight", "rec_tracker"]
+
+
+class _Interface:
+    """Answers sums over groups of k to n - k people, and counts the questions, the refused ones too."""
+
+    def __init__(self, values, k):
+        self.values, self.k, self.questions = values, k, 0
+
+    def ask(self, group):
+        group = np.asarray(group)
+        if group.dtype != bool or group.shape != self.values.shape:
+            raise Wrong(f"ask takes an array of {len(self.values)} booleans, got {group.dtype} of shape {group.shape}")
+        self.questions += 1
+        size = int(group.sum())
+        if not self.k <= size <= len(self.values) - self.k:
+            raise PermissionError(f"refused: a group of {size} of {len(self.values)}")
+        return int(self.values[group].sum())
+
+
+@checker
+def rec_tracker(spy):
+    """`spy(ask, n, target)`: the target's value, from at most five questions to an interface that refuses small and large groups."""
+    rng = np.random.default_rng(41)
+    for n, k, target in ((40, 8, 0), (41, 8, 40), (97, 19, 48), (120, 24, 7), (300, 1, 299)):
+        values = rng.integers(10_000, 200_000, n)
+        interface = _Interface(values, k)
+        try:
+            got = spy(interface.ask, n, target) if callable(spy) else ask(spy)
+        except PermissionError as refusal:
+            raise Wrong(f"with n = {n} and k = {k} a question was {refusal}; every group that you ask about, and the rest, must be large") from None
+        if got is None or got is ...:
+            raise NotAttempted
+        if interface.questions > 5:
+            raise Wrong(f"{interface.questions} questions, and five are allowed (four are enough)")
+        if not np.isclose(float(got), values[target], rtol=0, atol=0.5):
+            if np.isclose(float(got), -values[target], rtol=0, atol=0.5):
+                raise Wrong("the right number with the wrong sign: the groups that hold the target are to be added")
+            raise Wrong(f"with n = {n} and k = {k} it says {float(got):,.0f}, and the value is {values[target]:,}; "
+                        "count how often each person is added and taken away")
+    return "the exact value behind five interfaces, from at most five questions each"
+
+
+@checker
+def rec_tight(answer):
+    """`answer`: (bits, other, function of a group), two vectors of 8 bits that one interface with error 1 cannot tell apart."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 3:
+        raise Wrong("expected (bits, other_bits, answer)")
+    one, two = (np.asarray(list(bits)) for bits in answer[:2])
+    for bits in (one, two):
+        if bits.shape != (8,) or not np.isin(bits, (0, 1)).all():
+            raise Wrong("each vector must hold eight bits, 0 or 1")
+    apart = int(np.sum(one != two))
+    if apart != 4:
+        raise Wrong(f"the vectors differ in {apart} places, and they must in 4")
+    for group in product((0, 1), repeat=8):
+        group = np.array(group)
+        counts = int(group @ one), int(group @ two)
+        if abs(counts[0] - counts[1]) > 2:
+            raise Wrong(f"for the group {''.join(map(str, group))} the true counts are {counts[0]} and {counts[1]}: "
+                        "no answer is within 1 of both; let the vectors disagree in both directions")
+        said = float(ask(answer[2], group.copy()))
+        if not all(abs(said - count) <= 1 + 1e-9 for count in counts):
+            raise Wrong(f"for the group {''.join(map(str, group))} the answer {said:g} is not within 1 of both true counts, {counts[0]} and {counts[1]}")
+    return "all 256 answers fit both vectors: four wrong bits, at an error of 1"
+
+
+def _fitting(count, median, mean, oldest):
+    lists = [(age,) for age in range(oldest + 1)]
+    for _ in range(count - 1):
+        lists = [(*ages, age) for ages in lists for age in range(ages[-1], oldest + 1)]
+    return {ages for ages in lists if ages[-1] == oldest and np.median(ages) == median and abs(sum(ages) / count - mean) <= 0.05 + 1e-9}
+
+
+@checker
+def rec_ages(fitting):
+    """`fitting(count, median, mean, oldest)`: all sorted tuples of ages that fit."""
+    for count, median, mean, oldest in ((3, 30, 44, 82), (3, 30, 43.7, 82), (2, 15.5, 15.5, 21), (4, 11.5, 11.8, 20), (1, 7, 7, 7), (3, 5, 9, 6)):
+        got = ask(fitting, count, median, mean, oldest)
+        if got is None:
+            raise NotAttempted
+        got, right = [tuple(int(age) for age in ages) for ages in got], _fitting(count, median, mean, oldest)
+        where = f"for {count} people, median {median:g}, mean {mean:g}, oldest {oldest}"
+        if any(list(ages) != sorted(ages) for ages in got):
+            raise Wrong(f"{where}: the tuples must be sorted, or the same people are counted in several orders")
+        if extra := set(got) - right:
+            ages = min(extra)
+            why = ("the oldest is not that old" if max(ages) != oldest else "its median is another" if np.median(ages) != median
+                   else f"its mean is {np.mean(ages):.3f}" if len(ages) == count else "that is another number of people")
+            raise Wrong(f"{where}: {ages} does not fit, {why}")
+        if missing := right - set(got):
+            raise Wrong(f"{where}: {min(missing)} fits as well, and is missing; a mean with one decimal may stand for several sums only if they round to it")
+    return "exactly the ages that fit, in all six cases"
+
+
+@checker
+def rec_collapse(collapse):
+    """`collapse(n, m, majority)`: the noise at which least squares gets majority + 5 % of the bits right."""
+    for n, m, majority in ((120, 480, 76 / 120), (100, 200, 0.5), (60, 600, 0.8)):
+        got = ask(collapse, n, m, majority)
+        if got is None:
+            raise NotAttempted
+        got = float(got)
+        exact = np.sqrt(m - n - 1) / (4 * ndtri(majority + 0.05))
+        if 0.9 <= got / exact <= 1.1:
+            continue
+        where = f"for n = {n}, m = {m} and a majority of {majority:.0%}"
+        for value, message in (
+            (np.sqrt(m) / (4 * ndtri(majority + 0.05)), "n unknowns have to be fitted as well: put m - n under the root"),
+            (np.sqrt(m - n) / (4 * ndtri(max(majority, 0.501))), "that is where the share falls to the majority, not to the majority and 5 % more"),
+            (np.sqrt(m - n) / (2 * ndtri(majority + 0.05)), "a bit is right when its error stays below one half, not one"),
+        ):
+            if np.isclose(got, value, rtol=0.02):
+                raise Wrong(f"{where} you say {got:.1f}; {message}")
+        share = ndtr(np.sqrt(m - n - 1) / (4 * got)) if got > 0 else 1.0
+        raise Wrong(f"{where} a noise of {got:.1f} leaves {share:.0%} of the bits right, and it should be {majority + 0.05:.0%}")
+    return "within 10 % in all three cases"
+
+
+@checker
+def rec_mend(rmse):
+    """`rmse(queries, answers, bits)`: the root mean square error of the answers to these queries."""
+    rng = np.random.default_rng(42)
+    for m, n, shift in ((30, 12, 0.0), (480, 120, 1.5), (7, 40, -2.0)):
+        queries, bits = rng.integers(0, 2, (m, n)), rng.integers(0, 2, n)
+        error = rng.normal(shift, 2.0, m)
+        try:
+            got = rmse(queries.copy(), queries @ bits + error, bits.copy()) if callable(rmse) else ask(rmse)
+        except ValueError as problem:
+            raise Wrong(f"for {m} questions it raised ValueError: {problem}; does it take the exact counts from somewhere else?") from None
+        if got is None or got is ...:
+            raise NotAttempted
+        got, right = float(got), np.sqrt(np.mean(error**2))
+        if np.isclose(got, right, rtol=1e-6):
+            continue
+        for value, message in (
+            (right**2, "the root is missing"),
+            (abs(error.mean()), "squares and averages in the wrong order: errors of opposite sign cancel"),
+            (error.mean() ** 2, "squares and averages in the wrong order: errors of opposite sign cancel, and the root is missing"),
+            (np.abs(error).mean(), "that is the mean absolute error"),
+            (error.std(), "that is the standard deviation: a constant error counts too"),
+        ):
+            if np.isclose(got, value, rtol=1e-6):
+                raise Wrong(f"for {m} questions it says {got:.3f}, and it should be {right:.3f}: {message}")
+        raise Wrong(f"for {m} questions it says {got:.3f}, and the answers to the same questions are off by {right:.3f}: compare with queries @ bits")
+    return "the error of these answers, on these questions"
+
+
+RUNS, BINS = 5000, 24
+
+
+def _edges(scale):
+    """Cuts at about equal probability, halfway between integers, so that whole-number noise is served too."""
+    q = np.arange(1, BINS) / BINS
+    return np.unique(np.floor(np.where(q < 0.5, scale * np.log(2 * q), -scale * np.log(2 - 2 * q))) + 0.5)
+
+
+def _laplace_law(edges, scale):
+    tail = np.exp(-np.abs(edges) / scale) / 2
+    return np.diff(np.concatenate([[0], np.where(edges < 0, tail, 1 - tail), [1]]))
+
+
+def _normal_law(edges, sigma):
+    return np.diff(np.concatenate([[0], ndtr(edges / sigma), [1]]))
+
+
+@checker
+def rec_defend(private_answers):
+    """`private_answers(queries, bits, epsilon, rng)`: counts with Laplace noise, together epsilon-DP when one bit is replaced."""
+    rng = np.random.default_rng(43)
+    for m, n, epsilon, others in ((12, 9, 0.1, 0), (30, 5, 0.25, 1)):
+        queries = rng.integers(0, 2, (m, n))
+        queries[:, 0] = np.arange(m) < 2 * m // 3
+        queries[m // 2 + 1:, 1:] = 0             # nobody is in more than two thirds of the groups
+        for first in (0, 1):                     # neighbours, once with nobody else ill and once with everybody else
+            bits = np.where(np.arange(n) == 0, first, others)
+            _judge_answers(private_answers, queries, bits, epsilon, rng)
+    return f"independent Laplace noise of the right scale on every answer (chi-square test, {RUNS:,} runs on each of four tables)"
+
+
+def _judge_answers(private_answers, queries, bits, epsilon, rng):
+    (m, n), noise = queries.shape, []
+    most = int(queries.sum(axis=0).max())
+    for _ in range(RUNS):
+        got = ask(private_answers, queries.copy(), bits.copy(), epsilon, rng)
+        if got is None:
+            raise NotAttempted
+        got = np.asarray(got, dtype=float)
+        if got.shape != (m,):
+            raise Wrong(f"expected {m} answers, one for each row, got shape {got.shape}")
+        noise.append(got - queries @ bits)
+    noise = np.array(noise)
+    if not np.isfinite(noise).all():
+        raise Wrong("some answers are not finite numbers")
+    if not noise.any():
+        raise Wrong("there is no noise at all: 240 such answers are the table")
+    if np.all(noise == noise[0]):
+        raise Wrong("the noise is the same in every run: whoever has the program subtracts it")
+    if np.allclose(noise, noise[:, :1]):
+        raise Wrong("one noise serves all answers: the difference of two answers is exact")
+    if (np.ptp(noise, axis=0) < 1e-9).any():
+        raise Wrong("some answers have no noise: put Laplace noise on every one")
+    correlation = np.corrcoef(noise.T)
+    worst = np.abs(correlation - np.eye(m)).max()
+    if not worst < 7 / np.sqrt(RUNS):
+        raise Wrong(f"the noises of two answers are correlated ({worst:.2f}): part of them cancels in a difference")
+    where = f"with {m} questions of which one person can be in {most}, and ε = {epsilon:g}"
+    edges = _edges(most / epsilon)
+    counts = np.histogram(noise, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
+    if _p_value(counts, _laplace_law(edges, m / epsilon)) >= LEVEL:
+        return                                   # all rows counted: safe, and what the section does
+    rivals = {
+        f"{where}: each answer alone has the noise for ε, together they cost up to {most} ε": _laplace_law(edges, 1 / epsilon),
+        f"{where}: the noise is half of what it must be": _laplace_law(edges, most / epsilon / 2),
+        f"{where}: the noise grows with the number of people; what counts is how many answers one of them can move": _laplace_law(edges, n / epsilon),
+        f"{where}: the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
+            _laplace_law(edges, most / epsilon / 2**0.5),
+        f"{where}: normal noise satisfies no ε at all, its tails fall too fast": _normal_law(edges, 2**0.5 * most / epsilon),
+        f"{where}: normal noise satisfies no ε at all, whatever its size": _normal_law(edges, most / epsilon),
+        f"{where}: normal noise of this size satisfies no ε at all": _normal_law(edges, m / epsilon),
+        f"{where}: private, but with twice the noise it needs": _laplace_law(edges, 2 * most / epsilon),
+        f"{where}: private, but with more than twice the noise it needs: a replaced bit moves each answer by 1, not by 2": _laplace_law(edges, 2 * m / epsilon),
+    }
+    cut = [-np.inf, *edges.round(1), np.inf]
+    compare(counts, _laplace_law(edges, most / epsilon), rivals, lambda i: f"{where}: noise between {cut[i]:g} and {cut[i + 1]:g}")

@@ -1,0 +1,204 @@
+"""The checkers of the section on delta: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from dplib import distributions, mechanisms
+from dplib.teaching import check
+from dplib.teaching.check.definitions import approximate_dp
+
+
+def release(scale=1.0, lift=1.0, *, tail=0.5, seed=None, pass_all=False, fresh=False, exact=False, one_noise=False, in_pairs=False, at_least=None,
+            on_exact=False):
+    """A learner's thresholded release, right unless told otherwise; with `seed`, on luck of its own."""
+    own = None if seed is None else np.random.default_rng(seed)
+
+    def function(counts, epsilon, delta, rng):
+        rng, b = own or rng, scale / epsilon
+        threshold = (lift + b * math.log(tail / delta)) if at_least is None else at_least
+        noise = rng.laplace(scale=b, size=len(counts))
+        if one_noise:
+            noise[:] = rng.laplace(scale=b)
+        if in_pairs:
+            noise[1::2] = -noise[::2]
+        out = {}
+        for (category, count), extra in zip(counts.items(), noise, strict=True):
+            if pass_all or (count if on_exact else count + extra) >= threshold:
+                out[category] = count if exact else count + (rng.laplace(scale=b) if fresh else extra)
+        return out
+
+    return function
+
+
+def strict(counts, epsilon, delta, rng):
+    """With continuous noise > and >= are the same; and a list in another order is the same list."""
+    threshold = 1 + math.log(0.5 / delta) / epsilon
+    noisy = {category: float(count + rng.laplace(scale=1 / epsilon)) for category, count in counts.items()}
+    return {category: noisy[category] for category in sorted(noisy) if noisy[category] > threshold}
+
+
+def from_exponentials(counts, epsilon, delta, rng):
+    """Laplace noise as a difference of two exponentials."""
+    threshold = 1 + np.log(1 / (2 * delta)) / epsilon
+    noisy = np.array(list(counts.values())) + (rng.exponential(size=len(counts)) - rng.exponential(size=len(counts))) / epsilon
+    return {category: value for category, value in zip(counts, noisy, strict=True) if value >= threshold}
+
+
+def one_by_loop(p, q, epsilon):
+    """By losses, the longer way."""
+    def side(a, b):
+        return sum(x - math.exp(epsilon) * y for x, y in zip(a, b, strict=True) if x > math.exp(epsilon) * y)
+
+    return max(side(p, q), side(q, p))
+
+
+def tail_sigma(epsilon, delta):
+    z = -ndtri(delta)
+    return (z + math.sqrt(z * z + 2 * epsilon)) / (2 * epsilon)
+
+
+def honest(scale, threshold):
+    return math.exp(-(threshold - 1) / scale) / (1 + math.exp(-1 / scale))
+
+
+def convert(epsilon, delta, at):
+    return delta + (1 - delta) * max(0.0, math.exp(epsilon) - math.exp(at)) / (1 + math.exp(epsilon))
+
+
+def stub(*arguments):
+    ...
+
+
+STUBS = [
+    (check.adp_exact_delta, stub),
+    (check.adp_witness, ...),
+    (check.adp_tail, stub),
+    (check.adp_threshold, stub),
+    (check.adp_off_by_one, stub),
+    (check.adp_convert, stub),
+]
+
+SOLUTIONS = [
+    (check.adp_exact_delta, lambda seed: distributions.exact_delta),
+    (check.adp_witness, lambda seed: np.random.default_rng(seed).permutation(5)),
+    (check.adp_tail, lambda seed: tail_sigma),
+    (check.adp_threshold, lambda seed: release(seed=seed)),
+    (check.adp_off_by_one, lambda seed: honest),
+    (check.adp_convert, lambda seed: convert),
+]
+
+
+def slack(p, q, epsilon):
+    return np.maximum(p - math.exp(epsilon) * q, 0).sum()
+
+
+def by_tail(p, q, epsilon):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.log(p) - np.log(q)
+    return max(p[(p > 0) & (loss > epsilon)].sum(), q[(q > 0) & (-loss > epsilon)].sum())
+
+
+WRONG = [  # checker, answer, a piece of what it must say
+    (check.adp_exact_delta, lambda p, q, epsilon: max((p - math.exp(epsilon) * q).max(), (q - math.exp(epsilon) * p).max()), "worst single outcome"),
+    (check.adp_exact_delta, by_tail, "chance that the loss exceeds"),
+    (check.adp_exact_delta, slack, "one direction only, D against D'"),
+    (check.adp_exact_delta, lambda p, q, epsilon: slack(q, p, epsilon), "one direction only, D' against D"),
+    (check.adp_exact_delta, lambda p, q, epsilon: slack(p, q, epsilon) + slack(q, p, epsilon), "both directions are added"),
+    (check.adp_exact_delta, lambda p, q, epsilon: (p - math.exp(epsilon) * q).sum(), "minus sign"),
+    (check.adp_exact_delta, lambda p, q, epsilon: np.maximum(p - q, 0).sum(), "epsilon was not used"),
+    (check.adp_exact_delta, lambda p, q, epsilon: 0.5, "sets needs"),
+    (check.adp_exact_delta, lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon) if len(p) < 20 else 1 / 12, "random tag"),
+    (check.adp_exact_delta, lambda p, q, epsilon: p, "expected a number"),
+    (check.adp_exact_delta, lambda p, q: 0, "TypeError"),
+    (check.adp_exact_delta, "no function", "expected a function"),
+    (check.adp_witness, {0}, "the claim allows"),
+    (check.adp_witness, {5, 6, 7}, "the claim allows"),
+    (check.adp_witness, {0, 1}, "another one needs more"),
+    (check.adp_witness, {0, 1, 2, 3, 4, 5}, "the claim allows"),
+    (check.adp_witness, set(), "empty set"),
+    (check.adp_witness, {9}, "numbered from 0 to 7"),
+    (check.adp_witness, 3, "a set of outcome numbers"),
+    (check.adp_witness, "xy", "a set of outcome numbers"),
+    (check.adp_tail, lambda epsilon, delta: mechanisms.gaussian_sigma(epsilon, delta), "not the same question"),
+    (check.adp_tail, lambda epsilon, delta: -ndtri(delta) / epsilon, "not centred"),
+    (check.adp_tail, lambda epsilon, delta: math.sqrt(2 * math.log(1.25 / delta)) / epsilon, "classic formula"),
+    (check.adp_tail, lambda epsilon, delta: 0.99 * tail_sigma(epsilon, delta), "more noise is needed"),
+    (check.adp_tail, lambda epsilon, delta: 1.01 * tail_sigma(epsilon, delta), "less noise will do"),
+    (check.adp_tail, lambda epsilon, delta: -1, "must be positive"),
+    (check.adp_tail, lambda epsilon, delta: math.inf, "finite"),
+    (check.adp_threshold, release(lift=0.0), "lets a count of 0 pass"),
+    (check.adp_threshold, release(tail=1.0), "lost for nothing"),
+    (check.adp_threshold, release(scale=0.5), "half the scale"),
+    (check.adp_threshold, release(scale=2.0), "twice the scale"),
+    (check.adp_threshold, release(pass_all=True), "nothing is held back"),
+    (check.adp_threshold, release(at_least=0.0), "every positive noisy count"),
+    (check.adp_threshold, release(fresh=True), "a second noise"),
+    (check.adp_threshold, release(exact=True), "are exact"),
+    (check.adp_threshold, release(on_exact=True), "exact count was compared"),
+    (check.adp_threshold, release(one_noise=True), "1,"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: release(one_noise=True, at_least=-1e9)(counts, epsilon, delta, rng), "noise of its own"),
+    (check.adp_threshold, release(in_pairs=True, pass_all=True), "noise of its own"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: {"heaven": 3.0}, "not in the data"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: list(counts), "expected a dict"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: dict.fromkeys(counts, math.nan), "not a finite number"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: {}, "nothing is published"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: release()(dict(sorted(counts.items(), key=lambda item: item[1])), epsilon, delta, rng),
+     "order of their exact counts"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: {name: count + rng.geometric(1 - math.exp(-epsilon)) - rng.geometric(1 - math.exp(-epsilon))
+                                                               for name, count in counts.items()}, "whole numbers"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: release(seed=3)(counts, epsilon, delta, rng), "two releases have the same noise"),
+    (check.adp_off_by_one, lambda scale, threshold: honest(scale, threshold + 1), "the library's number"),
+    (check.adp_off_by_one, lambda scale, threshold: 0.5 * math.exp(-(threshold - 1) / scale), "continuous"),
+    (check.adp_off_by_one, lambda scale, threshold: 2 * honest(scale, threshold), "both tails"),
+    (check.adp_off_by_one, lambda scale, threshold: 0.9 * honest(scale, threshold), "a false promise"),
+    (check.adp_off_by_one, lambda scale, threshold: 1.1 * honest(scale, threshold), "too large"),
+    (check.adp_off_by_one, lambda scale, threshold: "small", "expected a number"),
+    (check.adp_convert, lambda epsilon, delta, at: delta * math.exp(epsilon - at), "a catastrophe"),
+    (check.adp_convert, lambda epsilon, delta, at: delta, "needs"),
+    (check.adp_convert, lambda epsilon, delta, at: 1.0, "less is enough"),
+    (check.adp_convert, lambda epsilon, delta, at: delta + max(0, math.exp(epsilon) - math.exp(at)), "less is enough"),
+    (check.adp_convert, lambda epsilon, delta, at: [1, 2], "expected a number"),
+]
+
+
+def test_every_checker_is_tested():
+    names = set(approximate_dp.__all__)
+    for table in (STUBS, SOLUTIONS, WRONG):
+        assert {row[0].__name__ for row in table} == names
+
+
+@pytest.mark.parametrize("checker, answer", [*STUBS, *((checker, None) for checker, _ in STUBS)])
+def test_a_stub_is_not_attempted(says, checker, answer):
+    assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
+
+
+@pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
+def test_the_solution_is_right_whatever_its_luck(says, checker, solution):
+    for seed in range(20):                       # 80 chi-square tests at 1e-6 in all
+        assert says(checker, solution(seed)).startswith(f"✓ {checker.__name__}: ")
+
+
+@pytest.mark.parametrize("checker, answer, reason", WRONG)
+def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
+    said = says(checker, answer)
+    assert said.startswith(f"✗ {checker.__name__}: ") and reason in said
+
+
+def test_a_right_answer_gets_the_same_line_every_time(says):
+    """Notebooks are compared line by line, and a learner's mechanism is not seeded."""
+    assert len({says(check.adp_threshold, release(seed=seed)) for seed in range(5)}) == 1
+
+
+@pytest.mark.parametrize("checker, answer", [
+    (check.adp_exact_delta, one_by_loop),
+    (check.adp_witness, [4, 3, 2, 1, 0, 0]),
+    (check.adp_witness, approximate_dp.P > 2 * approximate_dp.Q),
+    (check.adp_tail, lambda epsilon, delta: np.array(tail_sigma(epsilon, delta)).astype(np.float32)),
+    (check.adp_threshold, strict),
+    (check.adp_threshold, from_exponentials),
+    (check.adp_convert, lambda epsilon, delta, at: max(delta, (math.exp(epsilon) + delta - math.exp(at) * (1 - delta)) / (1 + math.exp(epsilon)))),
+])
+def test_an_unusual_answer_that_is_right_is_accepted(says, checker, answer):
+    assert says(checker, answer).startswith("✓")

@@ -1,0 +1,316 @@
+"""The checkers of the section on k-anonymity: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+from dplib import anonymity, attacks
+from dplib.teaching import check
+from dplib.teaching.check.attacks import k_anonymity
+
+
+def stub(*arguments):
+    ...
+
+
+# ---------------------------------------------------------------------------------------------------------------- learners' cuts
+
+def cut(box, good, rows):
+    spread = np.ptp(box[rows], axis=0)
+    for axis in np.argsort(-spread, kind="stable"):
+        values = box[rows, axis]
+        median = np.sort(values)[len(values) // 2]
+        sides = values < median, values <= median
+        for low in sorted(sides, key=lambda s: abs(2 * s.sum() - len(s))):
+            if good(rows[low]) and good(rows[~low]):
+                return cut(box, good, rows[low]) + cut(box, good, rows[~low])
+    return [rows]
+
+
+def ranks(df, qi, first=False):
+    places = []
+    for name in qi:
+        code, values = df[name].factorize(sort=True)
+        code = np.where(code < 0, -1 if first else len(values), code) + first
+        places.append(code / max(code.max(), 1))
+    return np.column_stack(places)
+
+
+def by_rank(df, qi, k):
+    return cut(ranks(df, qi), lambda part: len(part) >= k, np.arange(len(df)))
+
+
+def shuffled(seed):
+    """Right, with classes and rows in any order, as lists."""
+    luck = np.random.default_rng(seed)
+
+    def split(df, qi, k):
+        parts = [luck.permutation(part).tolist() for part in by_rank(df, qi, k)]
+        return [parts[i] for i in luck.permutation(len(parts))]
+
+    return split
+
+
+def missing_first(df, qi, k):
+    return cut(ranks(df, qi, first=True), lambda part: len(part) >= k, np.arange(len(df)))
+
+
+def packages(df, qi, k):
+    labels = anonymity.mondrian(df, qi, k)
+    return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+
+
+def by_label(df, qi, k):
+    return [df.index.to_numpy()[part] for part in by_rank(df, qi, k)]
+
+
+def drops_missing(df, qi, k):
+    kept = np.flatnonzero(df[qi].notna().all(axis=1))
+    return [kept[part] for part in by_rank(df.iloc[kept].reset_index(drop=True), qi, k)]
+
+
+def one_fewer(df, qi, k):
+    return by_rank(df, qi, max(1, k - 1))
+
+
+def overlapping(df, qi, k):
+    """The median row belongs to both sides."""
+    parts = by_rank(df, qi, k)
+    return [np.append(parts[0], parts[-1][0]), *parts[1:]] if len(parts) > 1 else parts
+
+
+def only_widest(df, qi, k):
+    """Gives up when the widest column has no allowed cut."""
+    box = ranks(df, qi)
+
+    def go(rows):
+        values = box[rows, np.ptp(box[rows], axis=0).argmax()]
+        low = values < np.sort(values)[len(values) // 2]
+        return go(rows[low]) + go(rows[~low]) if min(low.sum(), (~low).sum()) >= k else [rows]
+
+    return go(np.arange(len(df)))
+
+
+def too_careful(df, qi, k):
+    return by_rank(df, qi, 2 * k)
+
+
+def uncut(df, qi, k):
+    return [np.arange(len(df))]
+
+
+# ------------------------------------------------------------------------------------------------------------ the other learners
+
+def entropies(groups):
+    return [-sum(share * np.log(share) for share in pd.Series(list(values)).value_counts(normalize=True)) for values in groups]
+
+
+def work(p, q):
+    """The earth mover's distance as a linear program."""
+    m = len(p)
+    cost = np.abs(np.subtract.outer(np.arange(m), np.arange(m))) / (m - 1)
+    sums = np.vstack([np.kron(np.eye(m), np.ones(m)), np.kron(np.ones(m), np.eye(m))])
+    return linprog(cost.ravel(), A_eq=sums, b_eq=np.append(p, q)).fun
+
+
+def overwritten(group, overall, t):
+    distance = 0
+    for value, t in group.items():
+        distance += abs(t - overall[value]) / 2
+    return distance <= t
+
+
+def partial(group, overall, t):
+    return sum(abs(share - overall[value]) for value, share in group.items()) / 2 <= t
+
+
+def overwritten_still(group, overall, t):
+    distance = 0
+    for value, t in overall.items():
+        distance += abs(group.get(value, 0) - t) / 2
+    return distance <= t
+
+
+def unhalved(group, overall, t):
+    return sum(abs(group.get(value, 0) - share) for value, share in overall.items()) <= t
+
+
+def surplus(group, overall, t):
+    """Right: what the class has too much of."""
+    return sum(max(0, share - overall[value]) for value, share in group.items()) <= t
+
+
+def survivors(first, second):
+    return attacks.intersect([first, second])
+
+
+def certain(first, second):
+    return {person: min(left) for person, left in enumerate(survivors(first, second)) if len(left) == 1}
+
+
+def likeliest(first, second):
+    """Guesses the most frequent value that is left."""
+    common = first[1] + second[1]
+    return {person: max(sorted(left), key=common.count) for person, left in enumerate(survivors(first, second))}
+
+
+def likeliest_of_two(first, second):
+    common = first[1] + second[1]
+    return {person: max(sorted(left), key=common.count) for person, left in enumerate(survivors(first, second)) if len(left) <= 2}
+
+
+def one_release(first, second):
+    return {person: min(left) for person, left in enumerate(attacks.intersect([first])) if len(left) == 1}
+
+
+def by_union(first, second):
+    found = {}
+    for classes, values, where in (first, second):
+        for person, label in enumerate(where):
+            mine = [value for other, value in zip(classes, values) if other == label]
+            found.setdefault(person, []).extend(mine)
+    return {person: max(set(values), key=values.count) for person, values in found.items()}
+
+
+def lucky(truths):
+    """Knows the answer key."""
+    def guess(first, second):
+        for one, _, truth in truths:
+            if one == first:
+                return dict(enumerate(truth))
+
+    return guess
+
+
+PAIRS = [k_anonymity._pair(1, [f"v{i}" for i in range(50)]), k_anonymity._pair(2, [f"v{i}" for i in range(20)]),
+         k_anonymity._pair(3, ["checkup", *"abcdefghijkl"], [0.52] + [0.04] * 12), k_anonymity._pair(4, ["checkup", *"abcdefghijkl"], [0.76] + [0.02] * 12)]
+RISK = {"row": 0.05, "certain": 2974, "likely": 0.26228}
+
+STUBS = [
+    (check.kan_risk, dict.fromkeys(RISK, ...)),
+    (check.kan_mondrian, stub),
+    (check.kan_entropy, stub),
+    (check.kan_ordered, stub),
+    (check.kan_mend, ...),
+    (check.kan_intersect, stub),
+]
+
+SOLUTIONS = [
+    (check.kan_risk, lambda seed: RISK),
+    (check.kan_mondrian, shuffled),
+    (check.kan_entropy, lambda seed: lambda groups: np.exp(min(entropies(groups)))),
+    (check.kan_ordered, lambda seed: work if seed % 2 else lambda p, q: np.abs(np.cumsum(p) - np.cumsum(q)).sum() / (len(p) - 1)),
+    (check.kan_mend, lambda seed: surplus),
+    (check.kan_intersect, lambda seed: certain),
+]
+
+WRONG = [
+    (check.kan_risk, {**RISK, "row": 20}, "chance of one row among twenty"),
+    (check.kan_risk, {**RISK, "certain": 0}, "a class in which nobody earns more"),
+    (check.kan_risk, {**RISK, "certain": 45}, "people"),
+    (check.kan_risk, {**RISK, "likely": 8540}, "divide by the number of people"),
+    (check.kan_risk, {**RISK, "likely": 0.05}, "weigh classes by their people"),
+    (check.kan_risk, {**RISK, "likely": ...}, "likely: not attempted yet"),
+    (check.kan_risk, {"row": 0.05}, "expected the keys"),
+    (check.kan_risk, {**RISK, "certain": np.nan}, "not a number of people"),
+    (check.kan_mondrian, by_label, "positions count from 0"),
+    (check.kan_mondrian, drops_missing, "in no class"),
+    (check.kan_mondrian, one_fewer, "fewer than k"),
+    (check.kan_mondrian, overlapping, "must not overlap"),
+    (check.kan_mondrian, only_widest, "could still be cut"),
+    (check.kan_mondrian, too_careful, "could still be cut"),
+    (check.kan_mondrian, uncut, "could still be cut"),
+    (check.kan_mondrian, lambda df, qi, k: np.array_split(np.arange(len(df)), len(df) // k), "agree on all of qi"),
+    (check.kan_mondrian, lambda df, qi, k: [["a"]], "whole numbers"),
+    (check.kan_mondrian, lambda df, qi, k: [], "in no class"),
+    (check.kan_mondrian, lambda df, qi, k: df["nobody"], "raised KeyError"),
+    (check.kan_entropy, lambda groups: min(entropies(groups)), "its exponential"),
+    (check.kan_entropy, lambda groups: min(entropies(groups)) / np.log(2), "in bits"),
+    (check.kan_entropy, lambda groups: np.exp(min(entropies(groups)) / np.log(2)), "one base for both"),
+    (check.kan_entropy, lambda groups: min(len(set(values)) for values in groups), "distinct diversity"),
+    (check.kan_entropy, lambda groups: np.exp(entropies(groups)).mean(), "mean over the classes"),
+    (check.kan_entropy, lambda groups: np.exp(max(entropies(groups))), "the most diverse class"),
+    (check.kan_entropy, lambda groups: np.floor(np.exp(min(entropies(groups))) + 1e-9), "do not round"),
+    (check.kan_entropy, lambda groups: -1.0, "expected"),
+    (check.kan_ordered, lambda p, q: np.abs(p - q).sum() / 2, "equal distance"),
+    (check.kan_ordered, lambda p, q: np.abs(np.cumsum(p - q)).sum(), "divide by the largest distance"),
+    (check.kan_ordered, lambda p, q: np.abs(np.cumsum(p - q)).sum() / len(p), "not m"),
+    (check.kan_ordered, lambda p, q: np.cumsum(p - q).sum() / (len(p) - 1), "before you add"),
+    (check.kan_ordered, lambda p, q: abs(np.cumsum(p - q).sum()) / (len(p) - 1), "does not pay for"),
+    (check.kan_ordered, lambda p, q: np.abs(np.cumsum(p - q)).max(), "largest gap"),
+    (check.kan_ordered, lambda p, q: 0.0, "expected"),
+    (check.kan_mend, overwritten, "does t still hold"),
+    (check.kan_mend, partial, "that nobody in the class has"),
+    (check.kan_mend, overwritten_still, "does t still hold"),
+    (check.kan_mend, unhalved, "too strict"),
+    (check.kan_mend, lambda group, overall, t: True, "close"),
+    (check.kan_mend, 7, "expected a function"),
+    (check.kan_intersect, likeliest, "none that you are not sure of"),
+    (check.kan_intersect, likeliest_of_two, "none that you are not sure of"),
+    (check.kan_intersect, one_release, "is certain too"),
+    (check.kan_intersect, by_union, ""),
+    (check.kan_intersect, lambda first, second: {}, "is certain too"),
+    (check.kan_intersect, lambda first, second: {"Alice": "flu"}, "numbered from 0"),
+    (check.kan_intersect, lambda first, second: dict.fromkeys(range(150), "flu"), "in common"),
+    (check.kan_intersect, lucky(PAIRS), "luck is not certainty"),
+]
+
+
+def test_every_checker_is_here():
+    listed = set(k_anonymity.__all__)
+    for table in (STUBS, SOLUTIONS, WRONG):
+        assert {checker.__name__ for checker, *_ in table} == listed
+
+
+@pytest.mark.parametrize(("checker", "answer"), STUBS, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_stub_is_not_attempted(checker, answer, says):
+    assert says(checker, answer).startswith(f"○ {checker.__name__}")
+
+
+@pytest.mark.parametrize("checker", [checker for checker, _ in SOLUTIONS], ids=lambda checker: checker.__name__)
+@pytest.mark.parametrize("nothing", [None, ...])
+def test_nothing_is_not_attempted(checker, nothing, says):
+    assert says(checker, nothing).startswith("○")
+
+
+@pytest.mark.parametrize(("checker", "solution"), SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
+def test_the_solution_is_right(checker, solution, says):
+    lines = {says(checker, solution(seed)) for seed in range(20)}
+    assert len(lines) == 1 and lines.pop().startswith(f"✓ {checker.__name__}")       # and prints no luck
+
+
+@pytest.mark.parametrize(("checker", "answer", "reason"), WRONG, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_wrong_answer_is_told_why(checker, answer, reason, says):
+    line = says(checker, answer)
+    assert line.startswith(f"✗ {checker.__name__}") and reason in line
+
+
+@pytest.mark.parametrize("split", [by_rank, missing_first, packages])
+def test_other_ways_to_cut_are_right(split, says):
+    assert says(check.kan_mondrian, split).startswith("✓")
+
+
+def test_a_class_for_every_row_is_too_fine(says):
+    assert "fewer than k" in says(check.kan_mondrian, lambda df, qi, k: [[row] for row in range(len(df))])
+
+
+def test_the_loop_that_overwrites_is_convicted_alone(says):
+    """With every value in the class, only the overwritten parameter is wrong: the sharp case of the exercise."""
+    group, overall = {"b": 0.1, "a": 0.9}, {"a": 0.1, "b": 0.9}
+    assert overwritten_still(group, overall, 0.05) != surplus(group, overall, 0.05) == partial(group, overall, 0.05)
+
+
+def test_the_hidden_pairs_keep_their_promise():
+    """Each release is 5-anonymous, its people are in their classes, and there is something to find and something not."""
+    for first, second, truth in PAIRS:
+        for classes, values, where in (first, second):
+            assert min(pd.Series(classes).value_counts()) >= 5 and len(classes) == len(values) == 300 and len(where) == 150
+        left = survivors(first, second)
+        assert all(value in values for value, values in zip(truth, left))
+        assert 0 < sum(len(values) == 1 for values in left) < 150
+
+
+@pytest.mark.parametrize("p, q", [(np.random.default_rng(seed).dirichlet(np.ones(m)), np.random.default_rng(seed + 9).dirichlet(np.ones(m)))
+                                  for seed, m in enumerate((2, 3, 5, 9))])
+def test_the_closed_form_is_the_least_work(p, q):
+    assert np.isclose(k_anonymity._earth_mover(p, q), work(p, q), atol=1e-9)
