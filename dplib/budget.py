@@ -3,15 +3,18 @@
 First the totals (`basic`, `advanced`, `optimal`), then the two other ledgers in which losses are kept, zCDP and RDP,
 with the way back to (epsilon, delta), and last the `Budget` itself.
 """
+import itertools
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from dplib._validate import choice, non_negative, positive, probability, whole
+from dplib.fdp import TradeOff, approx, compose, worst
 from dplib.mechanisms import log_gaussian_delta
 from dplib.sensitivity import ADJACENCIES
 
@@ -418,12 +421,23 @@ class BudgetExceeded(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger: what was spent, on what, and in which parallel block (None outside any)."""
+    """One line of the ledger: what was spent, on what, and in which parallel block (None outside any).
+
+    Under rule="fdp" `f` is the trade-off function; if that was spent, `epsilon` is what it costs alone at `delta`.
+    """
 
     epsilon: float
     delta: float
     label: str
     block: int | None
+    f: TradeOff | None = None
+
+
+_approx = lru_cache(approx)                      # one object for equal releases, so that a product can count them
+
+
+def _both_ways(f, delta):
+    return max(f.epsilon(delta), f.inverse().epsilon(delta))
 
 
 _TOLERANCE = 1e-12                               # relative: three times 0.1 may be charged to 0.3
@@ -437,7 +451,9 @@ class Budget:
     measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the last
     adjacency : the one shared by the releases
     guarantee : rule="basic" adds the losses. rule="advanced" is a filter (losses may be chosen adaptively): it allows
-        releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon
+        releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon.
+        rule="fdp" multiplies trade-off functions, which is exact up to numerics, rounded up. It is no filter: the
+        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers)
 
     Parameters
     ----------
@@ -445,7 +461,7 @@ class Budget:
         Total privacy loss allowed.
     delta : float
         Total failure probability allowed.
-    rule : {"basic", "advanced"}
+    rule : {"basic", "advanced", "fdp"}
         How losses are added.
     slack : float, optional
         Part of `delta` that rule="advanced" keeps for the composition itself; all of it unless given.
@@ -453,7 +469,7 @@ class Budget:
     Attributes
     ----------
     spent : float
-        The epsilon of everything charged so far, under the rule.
+        The epsilon of everything charged so far, under the rule; for rule="fdp" at the budget's delta.
     remaining : float
         The largest epsilon (with no delta) that a next release may have.
     ledger : list of Entry
@@ -466,7 +482,8 @@ class Budget:
     References
     ----------
     Rogers, Roth, Ullman and Vadhan (2016) for filters; Whitehouse, Ramdas, Rogers and Wu (2023), Theorem 1, for the
-    advanced filter (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3).
+    advanced filter (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3);
+    Dong, Roth and Su (2022), section 3, for rule="fdp".
 
     Examples
     --------
@@ -482,8 +499,8 @@ class Budget:
 
     def __init__(self, epsilon, delta=0.0, *, rule="basic", slack=None):
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
-        self.rule = choice("rule", rule, ("basic", "advanced"))
-        if rule == "basic":
+        self.rule = choice("rule", rule, ("basic", "advanced", "fdp"))
+        if rule != "advanced":
             if slack is not None:
                 raise ValueError("slack belongs to rule='advanced'")
             self.slack = 0.0
@@ -500,16 +517,16 @@ class Budget:
 
         Parameters
         ----------
-        epsilon : float
-            Privacy loss of the release.
+        epsilon : float or TradeOff
+            Privacy loss of the release; a trade-off function under rule="fdp" only.
         delta : float
-            Its failure probability.
+            Its failure probability; left out with a trade-off function.
         label : str
             For the ledger.
 
         Returns
         -------
-        float
+        float or TradeOff
             `epsilon`.
 
         Raises
@@ -517,8 +534,10 @@ class Budget:
         BudgetExceeded
             If the release would overdraw epsilon or delta; nothing is charged.
         ValueError
-            If `epsilon` is not positive or `delta` not in [0, 1).
+            If `epsilon` is not positive or `delta` not in [0, 1), or for a trade-off function under another rule.
         """
+        if self.rule == "fdp":
+            return self._spend_fdp(epsilon, delta, str(label))
         entry = Entry(positive("epsilon", epsilon), probability("delta", delta), str(label), self._open)
         if self._spent([*self.ledger, entry]) > self.epsilon * (1 + _TOLERANCE):
             raise BudgetExceeded("epsilon", entry.epsilon, self.remaining)
@@ -527,6 +546,29 @@ class Budget:
             raise BudgetExceeded("delta", entry.delta, max(0.0, self.delta - self.slack - sum(charged)))
         self.ledger.append(entry)
         return entry.epsilon
+
+    def _spend_fdp(self, spent, delta, label):
+        if not isinstance(spent, TradeOff):
+            epsilon, delta = positive("epsilon", spent), probability("delta", delta)
+            entry = Entry(epsilon, delta, label, self._open, _approx(epsilon, delta))
+        elif delta:
+            raise ValueError(f"delta belongs to a number, not to a trade-off function, got {delta!r}")
+        else:
+            entry = Entry(_both_ways(spent, self.delta), self.delta, label, self._open, spent)
+        if self._spent([*self.ledger, entry]) > self.epsilon * (1 + _TOLERANCE) + _TOLERANCE:
+            raise BudgetExceeded("epsilon", entry.epsilon, self.remaining)
+        self.ledger.append(entry)
+        return spent
+
+    def _product(self, entries):
+        """Everything charged as one trade-off function; a parallel block costs its worst release, or its worst pair."""
+        factors = [entry.f for entry in entries if entry.block is None]
+        for block, adjacency in enumerate(self._blocks):
+            inside = [entry.f for entry in entries if entry.block == block]
+            if adjacency == "replace" and len(inside) > 1:       # leaving one set and joining the other
+                inside = [f.symmetrize() @ g.symmetrize() for f, g in itertools.combinations(inside, 2)]
+            factors += [worst(inside)] if inside else []
+        return compose([(f, 1) for f in factors])
 
     @contextmanager
     def parallel(self, adjacency="add/remove"):
@@ -562,6 +604,8 @@ class Budget:
         return self._spent(self.ledger)
 
     def _spent(self, entries):
+        if self.rule == "fdp":
+            return _both_ways(self._product(entries), self.delta)
         losses = self._charges(entries, "epsilon")
         if self.rule == "basic":
             return math.fsum(losses)
@@ -570,6 +614,13 @@ class Budget:
 
     @property
     def remaining(self):
+        if self.rule == "fdp":
+            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)     # one answer at most this, if nothing else was spent
+            while high - low > 1e-9 * self.epsilon:
+                middle = (low + high) / 2
+                fits = self._spent([*self.ledger, Entry(middle, 0.0, "", self._open, approx(middle))]) <= self.epsilon
+                low, high = (middle, high) if fits else (low, middle)
+            return low
         inside = [entry.epsilon for entry in self.ledger if self._open is not None and entry.block == self._open]
         losses = self._charges([entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon")
         room = self.epsilon - math.fsum(losses)

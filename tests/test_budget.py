@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import PROPERTY
 from scipy import integrate
 
-from dplib import distributions
+from dplib import distributions, fdp
 from dplib.budget import (
     Budget,
     BudgetExceeded,
@@ -535,3 +535,66 @@ def test_the_renyi_divergence_of_gaussian_noise_is_its_integral(sigma, sensitivi
     assert gaussian_rdp(sigma, order, sensitivity) == pytest.approx(expected, rel=1e-9)
     assert gaussian_rdp(sigma, np.array([order, 2 * order]), sensitivity) == pytest.approx([expected, 2 * expected], rel=1e-9)
     assert gaussian_rdp(1.0, 2.0, 1e200) == math.inf
+
+
+# --- trade-off functions
+
+
+def test_fdp_spends_the_product_of_trade_off_functions():
+    budget = Budget(5.0, 1e-5, rule="fdp")
+    f = fdp.gaussian(0.6)
+    assert budget.spend(f, label="mean") is f and budget.spend(fdp.gaussian(0.8)) and budget.spent == pytest.approx(4.377178, abs=1e-6)
+    assert budget.ledger[0].epsilon == pytest.approx(f.epsilon(1e-5)) and budget.ledger[0].label == "mean"
+    assert budget.spend(0.1) == 0.1
+    assert budget.spent == pytest.approx((fdp.gaussian(1.0) @ fdp.approx(0.1)).epsilon(1e-5), abs=1e-9)
+
+
+def test_fdp_is_optimal_for_pure_releases_and_adds_up_without_delta():
+    budget, pure = Budget(5.0, 1e-5, rule="fdp"), Budget(1.0, rule="fdp")
+    for _ in range(100):
+        budget.spend(0.1)
+    assert 0 <= budget.spent - optimal(0.1, 100, 1e-5) < 1e-6
+    assert [granted(pure, 0.1) for _ in range(11)] == [True] * 10 + [False]
+    assert pure.spent == pytest.approx(1.0) and pure.remaining == pytest.approx(0.0, abs=1e-8)
+
+
+def test_fdp_takes_the_worse_direction_after_composing():
+    budget, f = Budget(5.0, 1e-5, rule="fdp"), fdp.gaussian(1.0).subsample(0.05) ** 50
+    budget.spend(f)
+    assert budget.spent == pytest.approx(max(f.epsilon(1e-5), f.inverse().epsilon(1e-5))) and f.epsilon(1e-5) != f.inverse().epsilon(1e-5)
+    other = Budget(5.0, 1e-5, rule="fdp")
+    other.spend(f.inverse())
+    assert other.spent == pytest.approx(budget.spent)
+
+
+@pytest.mark.parametrize("adjacency, mu", [("add/remove", 0.5), ("replace", math.hypot(0.5, 0.4))])
+def test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair(adjacency, mu):
+    budget = Budget(5.0, 1e-5, rule="fdp")
+    budget.spend(fdp.gaussian(0.7))
+    with budget.parallel(adjacency):
+        for part in (0.4, 0.5, 0.1):
+            budget.spend(fdp.gaussian(part))
+    assert budget.spent == pytest.approx(fdp.gaussian(math.hypot(0.7, mu)).epsilon(1e-5), abs=1e-4)
+    assert budget.spent >= fdp.gaussian(math.hypot(0.7, mu)).epsilon(1e-5)
+
+
+def test_what_fdp_says_remains_can_be_spent_and_more_is_refused_before_it_is_charged():
+    budget = Budget(2.0, 1e-5, rule="fdp")
+    budget.spend(fdp.gaussian(0.3))
+    assert not granted(budget, budget.remaining * 1.001)
+    assert not granted(budget, 0.01, 1e-4) and not granted(budget, 5.0)
+    with pytest.raises(BudgetExceeded):
+        budget.spend(fdp.gaussian(2.0))
+    assert len(budget.ledger) == 1 and granted(budget, budget.remaining) and budget.spent <= 2.0
+
+
+def test_trade_off_functions_belong_to_fdp_and_come_without_delta():
+    with pytest.raises(ValueError, match="epsilon"):
+        Budget(1.0).spend(fdp.gaussian(0.1))
+    with pytest.raises(ValueError, match="delta"):
+        Budget(1.0, 1e-5, rule="fdp").spend(fdp.gaussian(0.1), 1e-6)
+    with pytest.raises(ValueError, match="slack"):
+        Budget(1.0, 1e-5, rule="fdp", slack=1e-6)
+    for bad in (0.0, -1.0, None, math.nan):
+        with pytest.raises(ValueError, match="epsilon"):
+            Budget(1.0, rule="fdp").spend(bad)

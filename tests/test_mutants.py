@@ -49,6 +49,16 @@ def imposter(variant):
 
 
 MUTANTS = [
+    mutant("the dots joined in epsilon", "fdp", "(rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)", "(rise[1:] - rise[:-1]) / step"),
+    mutant("round-off and tails forgotten", "fdp", "4 * _TAIL + _ROUNDING * total, infinite", "0.0, infinite"),
+    mutant("subsampling amplifies twice", "fdp", "return p * ahead.delta(epsilon + np", "return p * p * ahead.delta(epsilon + np"),
+    mutant("the curve from one half of its supporting lines", "fdp", "(-min(self.back.reach, 700), min(", "(0.0, min("),
+    mutant("the product of one direction stands for both", "fdp", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else"),
+    mutant("Berry-Esseen with the moment about zero", "fdp", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))"),
+    mutant("trade-off functions judged in one direction", "budget", "return max(f.epsilon(delta), f.inverse().epsilon(delta))",
+           "return f.inverse().epsilon(delta)"),
+    mutant("a block under replace pays for one trade-off function", "budget", 'if adjacency == "replace" and len(inside) > 1:',
+           'if adjacency == "replace" and len(inside) > 9:'),
     mutant("Laplace scale halved", "mechanisms",
            'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)',
            'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon) / 2'),
@@ -244,6 +254,11 @@ class TestLocal(Mutated):
     pass
 
 
+@mutants_of("fdp.py")
+class TestFdp(Mutated):
+    pass
+
+
 @mutants_of("histograms.py")
 class TestHistograms(Mutated):
     pass
@@ -296,7 +311,7 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget", "distributions", "local", "histograms", "synthetic", "anonymity", "attacks",
+    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "histograms", "synthetic", "anonymity", "attacks",
                "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dplib import anonymity, attacks, audit, budget, distributions, histograms, local, mechanisms, sensitivity, svt, synthetic
+from dplib import anonymity, attacks, audit, budget, distributions, fdp, histograms, local, mechanisms, sensitivity, svt, synthetic
 
-MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic)
+MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp)
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -34,6 +34,7 @@ def parallel(adjacency):
 SPARSE = {"answers": ANSWERS, "threshold": 1.0, "epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": False, "split": "even"}
 COUNTS = {"k1": 5, "k2": 1, "n": 10, "confidence": 0.95}
 PAIR = {"p": [0.75, 0.25], "q": [0.25, 0.75]}
+TRADE_OFF = fdp.laplace(0.5)
 MASK = [True, False, True]
 FILMS = pd.DataFrame({"user": [7, 8, 9], "film": [1, 1, 2], "stars": [5, 1, 3], "date": ["2023-01-01", "2023-02-01", "2023-03-01"]})
 PATIENTS = pd.DataFrame({"age": [20, 21, 50, 51], "sex": ["F", "M", "F", None], "illness": ["flu", "cold", "flu", "ulcer"]})
@@ -84,6 +85,15 @@ RIGHT = {
     audit.mu_lower_bound: COUNTS,
     audit.runs_needed: {"p": 0.5, "q": 0.1, "epsilon": 1.0, "confidence": 0.95, "power": 0.9},
     audit.audit: {"run": coin, "d": 0, "d2": 1, "n": 100, "delta": 0.0, "confidence": 0.95},
+    fdp.approx: {"epsilon": 1.0, "delta": 0.01},
+    fdp.gaussian: {"mu": 1.0},
+    fdp.laplace: {"epsilon": 1.0},
+    fdp.finite: PAIR,
+    fdp.from_curve: {"alpha": [0.1, 0.5], "beta": [0.6, 0.2]},
+    fdp.compose: {"parts": [(TRADE_OFF, 3)]},
+    fdp.worst: {"functions": [TRADE_OFF]},
+    fdp.moments: {"f": TRADE_OFF},
+    fdp.clt: {"parts": [(TRADE_OFF, 3)]},
     distributions.exact_epsilon: PAIR,
     distributions.exact_delta: {**PAIR, "epsilon": 0.5},
     distributions.privacy_loss: PAIR,
@@ -138,7 +148,11 @@ NOT_INTEGERS = [1.0, [0.5], "7", [None]]
 NOT_A_MASK = [[1, 0, 1], [[True]], True, [0.5], ["a"]]
 NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
+NOT_PARTS = [None, 3, [TRADE_OFF], [(1.0, 2)], [(TRADE_OFF, 1, 1)]]
 WRONG = {
+    "f": [None, 1.0, "f"], "functions": [[], [1.0], [None]], "parts": NOT_PARTS,
+    "alpha": [[], 0.5, [0.5, 0.1], [0.1, 0.1], [-0.1, 0.5], [0.1, 1.1], [math.nan, 0.5]],
+    "beta": [[0.6], [0.2, 0.6], [0.6, -0.1], [0.95, 0.2], [0.6, math.nan], [0.6, 0.55]],
     "epsilon": NOT_POSITIVE, "sensitivity": NOT_POSITIVE, "sigma": NOT_POSITIVE,
     "delta": NOT_A_PROBABILITY, "q": NOT_A_PROBABILITY, "delta_slack": NOT_INSIDE, "confidence": NOT_INSIDE, "power": NOT_INSIDE,
     "p": [bad for bad in NOT_INSIDE if bad != 1], "slack": [*(bad for bad in NOT_INSIDE if bad is not None), 1e-4],
@@ -173,6 +187,9 @@ WRONG = {
 }  # fmt: skip
 
 OWN_WRONG = {
+    **{(function, "epsilon"): NEGATIVE for function in (fdp.approx, fdp.laplace)},
+    **{(fdp.finite, name): NOT_A_LAW for name in PAIR},
+    (fdp.clt, "parts"): [*NOT_PARTS, [], [(fdp.gaussian(0.0), 5)], [(fdp.approx(1.0, 0.1), 5)], [(TRADE_OFF.subsample(0.1), 5)]],
     (mechanisms.geometric, "sensitivity"): [*NOT_WHOLE, 0],
     (mechanisms.geometric, "value"): NOT_INTEGERS,
     (mechanisms.discrete_gaussian, "value"): NOT_INTEGERS,
@@ -216,7 +233,7 @@ def wrong_calls():
 
 
 def test_the_tables_here_cover_every_public_function():
-    records = {budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
+    records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
                anonymity.Generalisation, attacks.Match}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
@@ -271,6 +288,7 @@ def test_an_event_that_contradicts_nothing_cannot_be_planned_for():
 
 def test_privacy_parameters_are_keyword_only():
     conversions = {
+        fdp.approx, fdp.laplace,
         mechanisms.gaussian_sigma, mechanisms.gaussian_delta, budget.Budget, audit.runs_needed, svt.scales, distributions.exact_delta,
         budget.basic, budget.advanced, budget.optimal, budget.pure_to_zcdp, budget.gaussian_rdp,
         budget.zcdp_to_approx, budget.rdp_to_approx, budget.gdp_to_approx,
