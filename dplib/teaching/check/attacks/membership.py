@@ -36,7 +36,8 @@ def mem_score(score):
             best.append(tpr_at(traced[inside], traced[~inside], 0.05))
         if np.mean(mine) < np.mean(best) - 0.15:
             raise Wrong(f"with {d} markers and {n} members it finds {np.mean(mine):.0%} of the members at 5 % false positives, "
-                        f"and tracing {np.mean(best):.0%}; does it ask for each marker whether release and target lie on the same side of the population, and how far out the release is?")
+                        f"and tracing {np.mean(best):.0%}; does it ask for each marker whether release and target lie on the same side "
+                        "of the population, and how far out the release is?")
     return "about as many members as tracing finds, in studies with 800 and 1,500 markers"
 
 
