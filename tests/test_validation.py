@@ -99,7 +99,7 @@ RIGHT = {
     distributions.privacy_loss: PAIR,
     distributions.catastrophe: {"records": range(50), "delta": 0.5},
     distributions.name_and_shame: {"records": range(50), "delta": 0.5},
-    distributions.random_tag: {"record": "ada", "tags": 1000},
+    distributions.random_tag: {"record": "ada", "tags": 10**15},
     local.randomized_response: {"values": [0, 1, 2], "epsilon": 1.0, "k": 3},
     local.estimate: {"reports": [0, 1, 2], "epsilon": 1.0, "k": 3},
     anonymity.classes: CLASSES,
@@ -380,9 +380,10 @@ def drawn(function, rng):
         parameters["values"] = np.arange(50) % 3
     if "size" in parameters:
         parameters["size"] = 50
-    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu):     # hardly a coin: flip it often
-        rng = np.random.default_rng(rng)
-        return [np.asarray(function(**{**parameters, "rng": rng})).tolist() for _ in range(100)]
+    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu, synthetic.mwem, audit.audit):
+        rng = np.random.default_rng(rng)         # few outcomes, so many draws
+        return [np.asarray(getattr(result, "epsilon", result)).tolist()
+                for result in (function(**{**parameters, "rng": rng}) for _ in range(100))]  # fmt: skip
     if function is svt.AboveThreshold:
         watch = function(**{**parameters, "c": 200})
         return [watch.ask(0.0) for _ in range(200)]
