@@ -19,9 +19,15 @@ def says(capsys):
     return says
 
 
+LONGEST_FIRST = ("tests/test_site.py::TestLight", "chapters/", "tests/test_site.py::TestDark", "tests/test_explorers.py", "tests/test_site.py",
+                 "tests/test_checkers_", "tests/test_mutants.py")  # fmt: skip
+
+
 def pytest_collection_modifyitems(items):
-    """One worker builds the book and drives the browser while the other does the rest; the dark pages wait for whoever is free."""
-    items.sort(key=lambda item: (not item.nodeid.startswith("tests/test_site.py::TestLight"), "::TestDark" in item.nodeid))
+    """Long scopes first, and short ones last: neither worker then waits long for the other.
+
+    One worker builds the book and drives the browser while the other runs the notebooks; the dark pages come when the book is there."""
+    items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
 
 
 def pytest_terminal_summary(terminalreporter):

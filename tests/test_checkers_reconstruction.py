@@ -172,7 +172,8 @@ def test_a_stub_is_not_attempted(says, checker, answer):
 
 @pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
 def test_the_solution_is_right_whatever_its_luck(says, checker, solution):
-    lines = {says(checker, solution(seed)) for seed in range(20)}       # 80 chi-square tests at 1e-6
+    seeds = range(1) if checker is check.rec_ages else range(20)        # which has no luck; else 80 chi-square tests at 1e-6
+    lines = {says(checker, solution(seed)) for seed in seeds}
     assert len(lines) == 1 and lines.pop().startswith(f"✓ {checker.__name__}: ")
 
 

@@ -1,14 +1,14 @@
 """Every Explorer of every section, at every position of its sliders."""
 import builtins
-import io
-from itertools import product
+import functools
+import json
+import re
 from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
-from matplotlib.figure import Figure
 
 from dplib.teaching import Explorer
 
@@ -24,6 +24,7 @@ def explorers_of(cells):
 
     def record(self, *arguments, **options):
         make(self, *arguments, **options)
+        self.page = functools.cache(self.page)      # every frame is drawn once
         made.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -38,27 +39,17 @@ def explorers_of(cells):
 
 
 def frames(explorer):
-    """The picture, as pixels, and the alt text of every position; each is drawn once and then kept for page()."""
-    drawn, draw = {}, explorer.draw
-    for position in product(*explorer.grids.values()):
-        figure, alt = drawn[position] = draw(**dict(zip(explorer.grids, position, strict=True)))
-        assert isinstance(figure, Figure)
-        plt.close(figure)
-    explorer.draw = lambda **values: drawn[tuple(values[name] for name in explorer.grids)]
-    return {position: (pixels(figure), alt) for position, (figure, alt) in drawn.items()}
-
-
-def pixels(figure):
-    picture = io.BytesIO()
-    figure.savefig(picture, format="rgba", dpi=40)
-    return picture.getvalue()
+    """What a reader of the page sees, picture and alt text, at every position of the sliders."""
+    shown = json.loads(re.search(r'<script type="application/json">(.*?)</script>', explorer.page(), re.DOTALL)[1])
+    return {tuple(values.values()): tuple(frame) for values, frame in zip(explorer.frames(), shown, strict=True)}
 
 
 def complaints(explorer):
     """What is wrong with one explorer."""
+    if len(explorer.frames()) > MOST_FRAMES:
+        yield f"{len(explorer.frames())} frames, at most {MOST_FRAMES}"
+        return                                       # too many to draw
     drawn = frames(explorer)
-    if len(drawn) > MOST_FRAMES:
-        yield f"{len(drawn)} frames, at most {MOST_FRAMES}"
     if tuple(explorer.default[name] for name in explorer.grids) not in drawn:
         yield f"the default {explorer.default} is not on the grid"
     for position, (_, alt) in drawn.items():

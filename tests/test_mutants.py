@@ -1,6 +1,6 @@
 """Bugs made by hand, each of which the named tests must notice: a suite that cannot fail proves nothing.
 
-Every mutant is one replacement in a copy of dplib; its test file runs against that copy and has to fail by an assertion.
+Every mutant is one replacement in a copy of dplib, and names the one test that runs against that copy and has to fail by an assertion.
 `python tests/test_mutants.py` prints who was killed by which test, after showing that the unharmed copy survives.
 """
 import os
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +30,10 @@ class Mutant(NamedTuple):
     killer: str
 
 
-def mutant(name, file, old, new):
-    """A mutant of dplib/<file>.py, to be killed by the tests of its module."""
+def mutant(name, file, old, new, killer):
+    """A mutant of dplib/<file>.py, to be killed by this test of its module (all its parameters, or one: test_x[1-2])."""
     tests = {"svt/mechanism": "svt", "svt/law": "svt", "svt/museum": "museum"}.get(file, file)
-    return Mutant(name, f"{file}.py", old, new, f"test_{tests}.py")
+    return Mutant(name, f"{file}.py", old, new, f"test_{tests}.py::{killer}")
 
 
 ALGORITHM_1 = "    return _scan(answers, finite(\"threshold\", threshold), noise, c, np.random.default_rng(rng))[0]\n"
@@ -49,156 +50,296 @@ def imposter(variant):
 
 
 MUTANTS = [
-    mutant("the dots joined in epsilon", "fdp", "(rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)", "(rise[1:] - rise[:-1]) / step"),
-    mutant("round-off and tails forgotten", "fdp", "4 * _TAIL + _ROUNDING * total, infinite", "0.0, infinite"),
-    mutant("subsampling amplifies twice", "fdp", "return p * ahead.delta(epsilon + np", "return p * p * ahead.delta(epsilon + np"),
-    mutant("the curve from one half of its supporting lines", "fdp", "(-min(self.back.reach, 700), min(", "(0.0, min("),
-    mutant("the product of one direction stands for both", "fdp", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else"),
-    mutant("Berry-Esseen with the moment about zero", "fdp", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))"),
+    mutant("the dots joined in epsilon", "fdp", "(rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)", "(rise[1:] - rise[:-1]) / step",
+           "test_n_answers_of_randomized_response_are_the_binomial"),
+    mutant("round-off and tails forgotten", "fdp", "4 * _TAIL + _ROUNDING * total, infinite", "0.0, infinite", "test_approx_to_the_n_is_kairouz_oh_viswanath"),
+    mutant("subsampling amplifies twice", "fdp", "return p * ahead.delta(epsilon + np", "return p * p * ahead.delta(epsilon + np",
+           "test_subsampling_mixes_with_the_identity"),
+    mutant("the curve from one half of its supporting lines", "fdp", "(-min(self.back.reach, 700), min(", "(0.0, min(",
+           "test_the_curve_is_its_closed_form_and_the_profiles_give_it_back"),
+    mutant("the product of one direction stands for both", "fdp", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else",
+           "test_a_product_is_on_the_safe_side_of_the_product_law_and_near_it"),
+    mutant("Berry-Esseen with the moment about zero", "fdp", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))",
+           "test_the_berry_esseen_band_holds_the_product"),
     mutant("trade-off functions judged in one direction", "budget", "return max(f.epsilon(delta), f.inverse().epsilon(delta))",
-           "return f.inverse().epsilon(delta)"),
+           "return f.inverse().epsilon(delta)",
+           "test_fdp_takes_the_worse_direction_after_composing"),
     mutant("a block under replace pays for one trade-off function", "budget", 'if adjacency == "replace" and len(inside) > 1:',
-           'if adjacency == "replace" and len(inside) > 9:'),
+           'if adjacency == "replace" and len(inside) > 9:',
+           "test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair"),
     mutant("Laplace scale halved", "mechanisms",
            'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)',
-           'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon) / 2'),
-    mutant("geometric noise from one side only", "mechanisms", "- rng.geometric(p, value.shape)", "- 1"),
-    mutant("classic sigma for every epsilon", "mechanisms", "if epsilon > 1:", "if epsilon > 100:"),
-    mutant("discrete Gaussian without rejection", "mechanisms", "rng.random(proposal.size) < chance", "rng.random(proposal.size) < 2"),
-    mutant("exponential mechanism without the 2", "mechanisms", "(1 if monotone else 2)", "(1 if monotone else 1)"),
+           'scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon) / 2',
+           "test_laplace_has_scale_sensitivity_over_epsilon"),
+    mutant("geometric noise from one side only", "mechanisms", "- rng.geometric(p, value.shape)", "- 1", "test_geometric_is_discrete_laplace"),
+    mutant("classic sigma for every epsilon", "mechanisms", "if epsilon > 1:", "if epsilon > 100:", "test_classic_sigma_is_refused_above_epsilon_one"),
+    mutant("discrete Gaussian without rejection", "mechanisms", "rng.random(proposal.size) < chance", "rng.random(proposal.size) < 2",
+           "test_discrete_gaussian_has_its_law"),
+    mutant("exponential mechanism without the 2", "mechanisms", "(1 if monotone else 2)", "(1 if monotone else 1)", "test_exponential_pmf_is_exact"),
     mutant("noisy maximum of scale 1/epsilon", "mechanisms", '"laplace": lambda rng, shape: rng.laplace(size=shape)',
-           '"laplace": lambda rng, shape: rng.laplace(scale=0.5, size=shape)'),
-    mutant("histogram sensitivity 1 under replace", "sensitivity", "else 2.0 ** (1 / norm)", "else 1.0"),
-    mutant("sum sensitivity without the lower bound", "sensitivity", "return max(abs(low), abs(high)) if", "return abs(high) if"),
-    mutant("clip lets a nan through", "sensitivity", "nan=low, posinf", "nan=np.nan, posinf"),
-    mutant("brute force forgets removal", "sensitivity", " + [table[:i] + table[i + 1 :] for i in range(len(table))]", ""),
-    mutant("delta ignored", "budget", "> self.delta * (1 + _TOLERANCE)", "> 1"),
+           '"laplace": lambda rng, shape: rng.laplace(scale=0.5, size=shape)',
+           "test_report_noisy_max_has_its_exact_law"),
+    mutant("histogram sensitivity 1 under replace", "sensitivity", "else 2.0 ** (1 / norm)", "else 1.0", "test_histogram_is_exact_in_l1"),
+    mutant("sum sensitivity without the lower bound", "sensitivity", "return max(abs(low), abs(high)) if", "return abs(high) if", "test_bounded_sum_is_exact"),
+    mutant("clip lets a nan through", "sensitivity", "nan=low, posinf", "nan=np.nan, posinf",
+           "test_an_unclipped_nan_would_make_a_sum_useless_and_a_clipped_one_does_not"),
+    mutant("brute force forgets removal", "sensitivity", " + [table[:i] + table[i + 1 :] for i in range(len(table))]", "",
+           "test_empirical_is_the_local_sensitivity"),
+    mutant("delta ignored", "budget", "> self.delta * (1 + _TOLERANCE)", "> 1", "test_deltas_add_up_to_delta_and_no_further"),
     mutant("charged before the check", "budget", "str(label), self._open)\n",
-           "str(label), self._open)\n        self.ledger.append(entry)\n"),
-    mutant("a parallel block under replace charges its maximum", "budget", 'costs[: 1 if adjacency == "add/remove" else 2]', "costs[:1]"),
-    mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0"),
+           "str(label), self._open)\n        self.ledger.append(entry)\n",
+           "test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing"),
+    mutant("a parallel block under replace charges its maximum", "budget", 'costs[: 1 if adjacency == "add/remove" else 2]', "costs[:1]",
+           "test_a_parallel_block_costs_its_largest_loss_or_under_replace_its_two_largest"),
+    mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0", "test_three_times_a_tenth_fits_into_three_tenths_and_no_more"),
     mutant("advanced rule charges half the squares", "budget", "squares = math.fsum(loss**2 for loss in losses)",
-           "squares = math.fsum(loss**2 for loss in losses) / 2"),
+           "squares = math.fsum(loss**2 for loss in losses) / 2",
+           "test_the_advanced_filter_lets_through_what_its_closed_form_says"),
     mutant("delta of a sensitivity that divides", "mechanisms", 'positive("sigma", sigma) / positive("sensitivity", sensitivity)\n    return min',
-           'positive("sigma", sigma) * positive("sensitivity", sensitivity)\n    return min'),
-    mutant("the Gaussian's delta rounded down", "mechanisms", "* (1 + 1e-15))", "* (1 - 1e-15))"),
-    mutant("optimal composition rounded down", "budget", "rounding = 1e-15 *", "rounding = -1e-15 *"),
+           'positive("sigma", sigma) * positive("sensitivity", sensitivity)\n    return min',
+           "test_gaussian_delta_is_pinned"),
+    mutant("the Gaussian's delta rounded down", "mechanisms", "* (1 + 1e-15))", "* (1 - 1e-15))",
+           "test_gaussian_delta_is_never_below_the_truth_and_hardly_above"),
+    mutant("optimal composition rounded down", "budget", "rounding = 1e-15 *", "rounding = -1e-15 *",
+           "test_optimal_composition_is_the_smallest_epsilon_that_keeps_delta"),
     mutant("optimal composition without the other side", "budget",
-           "log_excess = log_above + np.log1p(-np.exp(np.minimum(math.log(delta) - log_above, 0.0)))", "log_excess = log_above"),
-    mutant("optimal composition of one release fewer", "budget", "losses = (k - 2 * lies)", "losses = (k - 1 - 2 * lies)"),
-    mutant("Renyi to epsilon as if alpha delta were delta", "budget", "-(math.log(delta) + np.log1p(excess)) / excess", "-math.log(delta) / excess"),
-    mutant("Renyi to epsilon with a logarithm too many", "budget", "/ excess - np.log1p(1 / excess)", "/ excess - 2 * np.log1p(1 / excess)"),
-    mutant("the order of Bun and Steinke", "budget", " + np.logaddexp(0.0, log_excess) + math.log(delta)", " + math.log(delta)"),
-    mutant("mu for sigma", "budget", "log_gaussian_delta(1 / max(mu, 1e-300), epsilon)", "log_gaussian_delta(max(mu, 1e-300), epsilon)"),
-    mutant("zCDP of a bounded range", "budget", "return epsilon * epsilon / 2", "return epsilon * epsilon / 8"),
-    mutant("Renyi divergence of twice the variance", "budget", "order * (mu * mu / 2)", "order * (mu * mu / 4)"),
-    mutant("delta in one direction only", "distributions", "for one, other in ((p, q), (q, p))", "for one, other in ((p, q),)"),
-    mutant("e^epsilon cut off where doubles end", "distributions", "min(epsilon, 1400.0)", "min(epsilon, 700.0)"),
-    mutant("impossible on D overlooked", "distributions", "math.inf if np.any((p == 0) & (q > 0)) else float(", "float("),
-    mutant("losses with the chances on D'", "distributions", "np.log(q[possible]), p[possible]", "np.log(q[possible]), q[possible]"),
+           "log_excess = log_above + np.log1p(-np.exp(np.minimum(math.log(delta) - log_above, 0.0)))", "log_excess = log_above",
+           "test_optimal_composition_is_pinned_and_below_the_theorems"),
+    mutant("optimal composition of one release fewer", "budget", "losses = (k - 2 * lies)", "losses = (k - 1 - 2 * lies)",
+           "test_optimal_composition_is_pinned_and_below_the_theorems"),
+    mutant("Renyi to epsilon as if alpha delta were delta", "budget", "-(math.log(delta) + np.log1p(excess)) / excess", "-math.log(delta) / excess",
+           "test_the_epsilon_of_zcdp_is_opendps"),
+    mutant("Renyi to epsilon with a logarithm too many", "budget", "/ excess - np.log1p(1 / excess)", "/ excess - 2 * np.log1p(1 / excess)",
+           "test_the_epsilon_of_zcdp_is_opendps"),
+    mutant("the order of Bun and Steinke", "budget", " + np.logaddexp(0.0, log_excess) + math.log(delta)", " + math.log(delta)",
+           "test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned"),
+    mutant("mu for sigma", "budget", "log_gaussian_delta(1 / max(mu, 1e-300), epsilon)", "log_gaussian_delta(max(mu, 1e-300), epsilon)",
+           "test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned"),
+    mutant("zCDP of a bounded range", "budget", "return epsilon * epsilon / 2", "return epsilon * epsilon / 8",
+           "test_the_rho_of_a_pure_release_bounds_the_worst_one_at_every_order"),
+    mutant("Renyi divergence of twice the variance", "budget", "order * (mu * mu / 2)", "order * (mu * mu / 4)",
+           "test_the_renyi_divergence_of_gaussian_noise_is_its_integral"),
+    mutant("delta in one direction only", "distributions", "for one, other in ((p, q), (q, p))", "for one, other in ((p, q),)",
+           "test_the_worse_direction_counts"),
+    mutant("e^epsilon cut off where doubles end", "distributions", "min(epsilon, 1400.0)", "min(epsilon, 700.0)",
+           "test_delta_is_right_where_e_to_the_epsilon_is_no_number"),
+    mutant("impossible on D overlooked", "distributions", "math.inf if np.any((p == 0) & (q > 0)) else float(", "float(", "test_the_worse_direction_counts"),
+    mutant("losses with the chances on D'", "distributions", "np.log(q[possible]), p[possible]", "np.log(q[possible]), q[possible]",
+           "test_losses_are_those_of_the_possible_outcomes_and_change_the_measure"),
     mutant("nan passes for a probability", "distributions", "not np.all(law >= 0) or not abs(law.sum() - 1) < _ROUNDING",
-           "np.any(law < 0) or abs(law.sum() - 1) > _ROUNDING"),
+           "np.any(law < 0) or abs(law.sum() - 1) > _ROUNDING",
+           "test_the_lists_need_not_sum_to_one_in_the_last_bit_but_nan_is_no_probability"),
     mutant("one coin for all names", "distributions", "np.random.default_rng(rng).random(len(records)) < delta",
-           "np.full(len(records), np.random.default_rng(rng).random()) < delta"),
-    mutant("the catastrophe is the rule", "distributions", '.random() < probability("delta"', '.random() > probability("delta"'),
-    mutant("one tag too many", "distributions", 'whole("tags", tags, least=1)))', 'whole("tags", tags, least=1) + 1))'),
-    mutant("a lie may be the truth", "local", "rng.integers(1, k, values.shape)", "rng.integers(0, k, values.shape)"),
-    mutant("k values lie like two", "local", "return (k - 1) / (math.exp(min(epsilon, 700.0)) + k - 1)", "return 1 / (math.exp(min(epsilon, 700.0)) + 1)"),
-    mutant("one coin for all people", "local", "rng.random(values.shape) < _lying", "np.full(values.shape, rng.random()) < _lying"),
-    mutant("out of range wraps around", "local", "np.clip(values, np.int64(0), np.int64(k - 1))", "np.mod(values, k)"),
-    mutant("lies are not taken out", "local", "minlength=k) / reports.size - lie) / gap", "minlength=k) / reports.size) / gap"),
+           "np.full(len(records), np.random.default_rng(rng).random()) < delta",
+           "test_a_catastrophe_has_its_law[name_and_shame]"),
+    mutant("the catastrophe is the rule", "distributions", '.random() < probability("delta"', '.random() > probability("delta"',
+           "test_a_catastrophe_has_its_law[catastrophe]"),
+    mutant("one tag too many", "distributions", 'whole("tags", tags, least=1)))', 'whole("tags", tags, least=1) + 1))',
+           "test_a_random_tag_has_its_law_and_shows_the_record"),
+    mutant("a lie may be the truth", "local", "rng.integers(1, k, values.shape)", "rng.integers(0, k, values.shape)", "test_reports_have_the_exact_law"),
+    mutant("k values lie like two", "local", "return (k - 1) / (math.exp(min(epsilon, 700.0)) + k - 1)", "return 1 / (math.exp(min(epsilon, 700.0)) + 1)",
+           "test_the_probability_of_the_truth_means_the_same_epsilon_to_opendp"),
+    mutant("one coin for all people", "local", "rng.random(values.shape) < _lying", "np.full(values.shape, rng.random()) < _lying",
+           "test_reports_have_the_exact_law"),
+    mutant("out of range wraps around", "local", "np.clip(values, np.int64(0), np.int64(k - 1))", "np.mod(values, k)",
+           "test_a_value_out_of_range_is_moved_to_the_nearest_end_and_then_as_private_as_any"),
+    mutant("lies are not taken out", "local", "minlength=k) / reports.size - lie) / gap", "minlength=k) / reports.size) / gap",
+           "test_the_estimate_has_no_bias_and_the_stated_variance"),
     mutant("the error of a sample without coins", "local", "variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie))",
-           "variance = inside * (1 - inside)"),
-    mutant("truth minus lie cancels", "local", "lie * math.expm1(min(epsilon, 700.0))", "1 - k * lie"),
+           "variance = inside * (1 - inside)",
+           "test_the_estimate_is_pinned"),
+    mutant("truth minus lie cancels", "local", "lie * math.expm1(min(epsilon, 700.0))", "1 - k * lie",
+           "test_the_estimate_is_right_where_truth_and_lie_are_almost_the_same"),
+    mutant("a lying zero as likely as a lying answer", "local", "return 0.5, float(expit(-epsilon)), math.tanh(epsilon / 2) / 2",
+           "return 0.5, float(expit(-epsilon / 2)), math.tanh(epsilon / 4) / 2", "test_unary_reports_have_the_exact_law[0.5-optimized]"),
+    mutant("both bits pay the whole epsilon", "local", "return float(expit(epsilon / 2)), float(expit(-epsilon / 2)), math.tanh(epsilon / 4)",
+           "return float(expit(epsilon)), float(expit(-epsilon)), math.tanh(epsilon / 2)", "test_unary_reports_have_the_exact_law[0.5-symmetric]"),
+    mutant("one coin for all bits of a person", "local", "np.random.default_rng(rng).random(ones.shape) <",
+           "np.random.default_rng(rng).random((*ones.shape[:-1], 1)) <", "test_unary_reports_have_the_exact_law[0.5-optimized]"),
+    mutant("a value beyond the last is nobody's", "local", 'moved = np.searchsorted(np.arange(1, k), values, side="right")', "moved = values",
+           "test_a_value_out_of_range_is_encoded_as_the_nearest_end"),
+    mutant("the error of unary reports at frequency zero", "local", "inside * (truth * (1 - truth) - lie * (1 - lie)) + lie", "0 * inside + lie",
+           "test_the_unary_error_is_the_variance_at_the_estimate"),
+    mutant("Theorem 1 for one of two values", "local", "return 2 * self.hashes * _log_ratio(self.f, 0.0)", "return self.hashes * _log_ratio(self.f, 0.0)",
+           "test_the_loss_of_the_permanent_filter_is_that_of_its_exact_law"),
+    mutant("n reports as if of n permanent filters", "local", "_log_ratio(self.f, x**n) for x", "n * _log_ratio(self.f, x) for x",
+           "test_the_loss_of_n_reports_is_that_of_their_exact_law"),
+    mutant("the loss of unanimous ones only", "local", "for x in (self.p / self.q, (1 - self.q) / (1 - self.p)))",
+           "for x in (self.p / self.q, self.p / self.q))", "test_the_loss_of_n_reports_is_that_of_their_exact_law"),
+    mutant("all cohorts hash alike", "local", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {index} {name}"',
+           "test_the_bloom_filters_are_pinned_and_depend_on_value_cohort_and_seed_alone"),
+    mutant("one hash function for all", "local", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {cohort} {name}"',
+           "test_the_bloom_filters_are_pinned_and_depend_on_value_cohort_and_seed_alone"),
+    mutant("a permanent bit flipped with chance f", "local", "1 - self.f / 2, self.f / 2, rng)", "1 - self.f, self.f, rng)",
+           "test_permanent_filters_and_reports_have_the_exact_law"),
+    mutant("decoding forgets the permanent noise", "local", "/ ((1 - self.f) * (self.q - self.p))", "/ (self.q - self.p)",
+           "test_decoding_has_no_bias_at_all_when_every_value_is_listed"),
+    mutant("strangers are shared out among the candidates", "local", "np.ones(self.bits)])", "(-1.0) ** np.arange(self.bits)])",
+           "test_values_that_nobody_listed_lend_no_weight"),
+    mutant("the error of one bit for all", "local", "((people - design @ fit) @ design @ inverse) ** 2", "(people @ design @ inverse) ** 2",
+           "test_decoded_frequencies_scatter_as_much_as_they_say"),
+    mutant("a new row moves a quantile's score by q only", "quantiles", "2 * max(q, 1 - q) if inside", "2 * min(q, 1 - q) if inside",
+           "test_the_loss_comes_up_to_epsilon_and_not_beyond"),
+    mutant("replace at the rate of one row more", "quantiles", "else 1.0 + inner[0]", "else max(alone)",
+           "test_the_loss_comes_up_to_epsilon_and_not_beyond[0.25-replace]"),
+    mutant("a quantile without the lengths of the intervals", "quantiles", "np.log(widths) - rate", "0 * np.log(widths) - rate",
+           "test_the_loss_comes_up_to_epsilon_and_not_beyond"),
+    mutant("every level of quantiles spends all of epsilon", "quantiles", " / len(qs).bit_length()", "",
+           "test_two_quantiles_follow_the_product_of_their_laws[add/remove]"),
+    mutant("a row replaced across two ranges pays for one", "quantiles", "sum(sorted(alone)[-2:])", "sum(sorted(alone)[-1:])",
+           "test_a_level_of_two_ranges_costs_a_replaced_row_twice"),
+    mutant("quantiles below a quantile asked of all rows", "quantiles", "rows[:cut], left, r)", "rows, left, r)",
+           "test_two_quantiles_follow_the_product_of_their_laws[add/remove]"),
+    mutant("the gap of a median without the step itself", "data_dependent", "start = np.arange(m - steps - 1, m + 1)", "start = np.arange(m - steps, m + 1)",
+           "test_the_local_sensitivity_within_any_number_of_steps_is_the_brute_force_one"),
+    mutant("a smooth bound that stops at the first step", "data_dependent", "if weight * (x[-1] - x[0]) <= largest:", "if largest:",
+           "test_the_smooth_sensitivity_is_the_brute_force_one"),
+    mutant("Cauchy noise for the change of the answer alone", "data_dependent", "(1 + 1e-12) / math.sqrt(inverse)", "(1 + 1e-12) / level",
+           "test_the_exact_cauchy_constants_use_up_epsilon_and_the_classic_ones_do_not"),
+    mutant("the other tail of Laplace noise forgotten", "data_dependent", "+ math.log1p(math.exp(-apart))", "",
+           "test_the_delta_of_laplace_noise_is_attained_and_never_exceeded"),
+    mutant("smoothness twice as large as delta allows", "data_dependent", "xtol=1e-14 * low) * (1 - 1e-12)", "xtol=1e-14 * low) * 1.1",
+           "test_the_exact_laplace_constants_use_up_delta"),
+    mutant("the test's threshold ln(2/delta)/(2 epsilon)", "data_dependent", "max(math.log(1 / (2 * delta)), 0.0) / epsilon",
+           "math.log(2 / delta) / (2 * epsilon)", "test_at_distance_0_the_test_is_passed_with_probability_delta"),
+    mutant("blocks cut by position", "data_dependent", "labels = rng.integers(blocks, size=len(values))",
+           "labels = np.arange(len(values)) * blocks // max(len(values), 1)",
+           "test_every_row_is_in_one_block_drawn_evenly_and_independently_of_its_place"),
+    mutant("blocks without rows left out of the mean", "data_dependent", "else (low + high) / 2 for part in parts]", "else low for part in parts]",
+           "test_empty_blocks_count_as_the_middle_and_a_nan_as_the_lower_bound"),
+    mutant("a mean moved by a new row only", "data_dependent", "return float(max(added, np.abs", "return float(max(added, 0 * np.abs",
+           "test_the_mean_moves_farther_when_a_row_goes_than_the_textbook_allows"),
     mutant("empty bins get no noise", "histograms", "    return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)\n",
-           "    return np.where(counts > 0, mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng), 0)\n"),
-    mutant("whole noise for add/remove under replace", "histograms", "sensitivity=int(step)", "sensitivity=1"),
+           "    return np.where(counts > 0, mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng), 0)\n",
+           "test_every_bin_gets_laplace_noise_also_an_empty_one"),
+    mutant("whole noise for add/remove under replace", "histograms", "sensitivity=int(step)", "sensitivity=1", "test_whole_counts_get_discrete_laplace_noise"),
     mutant("clipped and rescaled is no projection", "histograms", "    return np.maximum(v - _water_level(v, total), 0.0)\n",
-           "    return total * np.maximum(v, 0) / max(np.maximum(v, 0).sum(), 1e-9)\n"),
-    mutant("rounding up in the order of the bins", "histograms", "np.argsort(-fraction, kind", "np.argsort(0 * fraction, kind"),
-    mutant("a choice of bins charged for the coarsest", "histograms", "2 * (n + 1) * max(candidates)", "2 * (n + 1) * min(candidates)"),
-    mutant("a tree that pays for one level", "histograms", "sensitivity=one_level * len(levels)", "sensitivity=one_level"),
-    mutant("children and parent averaged evenly", "histograms", "(own * level + below * best", "(below * level + own * best"),
-    mutant("a range from leaves only", "histograms", "if first >= last or level.size == 1:", "if True:"),
-    mutant("every column costs epsilon", "synthetic", 'each = positive("epsilon", epsilon) / len(shape)', 'each = positive("epsilon", epsilon)'),
+           "    return total * np.maximum(v, 0) / max(np.maximum(v, 0).sum(), 1e-9)\n",
+           "test_simplex_meets_the_optimality_conditions"),
+    mutant("rounding up in the order of the bins", "histograms", "np.argsort(-fraction, kind", "np.argsort(0 * fraction, kind",
+           "test_no_lattice_point_is_nearer"),
+    mutant("a choice of bins charged for the coarsest", "histograms", "2 * (n + 1) * max(candidates)", "2 * (n + 1) * min(candidates)",
+           "test_no_neighbour_moves_a_score_by_more_than_is_charged_and_some_moves_it_by_as_much"),
+    mutant("a tree that pays for one level", "histograms", "sensitivity=one_level * len(levels)", "sensitivity=one_level",
+           "test_every_level_gets_its_share_of_the_budget"),
+    mutant("children and parent averaged evenly", "histograms", "(own * level + below * best", "(below * level + own * best",
+           "test_consistent_is_the_least_squares_solution"),
+    mutant("a range from leaves only", "histograms", "if first >= last or level.size == 1:", "if True:",
+           "test_every_range_is_the_direct_sum_from_the_fewest_nodes"),
+    mutant("every column costs epsilon", "synthetic", 'each = positive("epsilon", epsilon) / len(shape)', 'each = positive("epsilon", epsilon)',
+           "test_the_questions_about_a_table_cost_epsilon_in_all"),
     mutant("edges chosen without noise", "synthetic", "pairs[mechanisms.exponential(distances, sensitivity=step, epsilon=third / (d - 1), rng=rng)]",
-           "pairs[int(np.argmax(distances))]"),
-    mutant("the product's total forgotten under add/remove", "synthetic", '(0 if adjacency == "replace" else 1)', "0"),
+           "pairs[int(np.argmax(distances))]",
+           "test_the_questions_about_a_table_cost_epsilon_in_all"),
+    mutant("the product's total forgotten under add/remove", "synthetic", '(0 if adjacency == "replace" else 1)', "0",
+           "test_no_question_about_a_table_moves_by_more_than_is_charged"),
     mutant("pandas' own look-up", "synthetic", "_codes(df[column], _places(domain))",
-           "pd.Index(list(domain)).get_indexer(df[column].map(lambda cell: cell if pd.api.types.is_scalar(cell) else None))"),
-    mutant("a child drawn without its parent", "synthetic", "rows / rows.sum(axis=1, keepdims=True), axis=1)", "np.ones((len(rows), 1)) * fallback, axis=1)"),
-    mutant("mwem asks and measures at the full share", "synthetic", "/ (2 * rounds), counts.sum()", "/ rounds, counts.sum()"),
-    mutant("mwem starts from the truth", "synthetic", "np.full(counts.size, n / counts.size)", "np.maximum(counts, 1e-9)"),
-    mutant("weights squared", "synthetic", "p=(weights / weights.sum()).ravel()", "p=(weights**2 / (weights**2).sum()).ravel()"),
+           "pd.Index(list(domain)).get_indexer(df[column].map(lambda cell: cell if pd.api.types.is_scalar(cell) else None))",
+           "test_one_cell_does_not_change_what_the_others_mean"),
+    mutant("a child drawn without its parent", "synthetic", "rows / rows.sum(axis=1, keepdims=True), axis=1)", "np.ones((len(rows), 1)) * fallback, axis=1)",
+           "test_chow_liu_keeps_the_pairs_of_its_tree"),
+    mutant("mwem asks and measures at the full share", "synthetic", "/ (2 * rounds), counts.sum()", "/ rounds, counts.sum()",
+           "test_the_questions_of_mwem_cost_epsilon_in_all"),
+    mutant("mwem starts from the truth", "synthetic", "np.full(counts.size, n / counts.size)", "np.maximum(counts, 1e-9)",
+           "test_mwem_learns_what_it_measures_and_nothing_else"),
+    mutant("weights squared", "synthetic", "p=(weights / weights.sum()).ravel()", "p=(weights**2 / (weights**2).sum()).ravel()",
+           "test_cells_are_drawn_by_their_weights"),
     mutant("missing quasi-identifiers share the first value's class", "anonymity",
-           "np.where(code < 0, len(values), code), values", "np.where(code < 0, 0, code), values"),
-    mutant("recursive diversity with <= for <", "anonymity", "c * tails > ascending[:, -1:]", "c * tails >= ascending[:, -1:]"),
-    mutant("ordered distance divided by m", "anonymity", "/ max(len(overall) - 1, 1)", "/ len(overall)"),
-    mutant("total variation without the half", "anonymity", "np.abs(excess).sum(axis=1) / 2", "np.abs(excess).sum(axis=1)"),
-    mutant("Mondrian gives up after the widest dimension", "anonymity", "    return None\n\n\ndef _texts", "        break\n    return None\n\n\ndef _texts"),
-    mutant("a range hides its missing values", "anonymity", '", ".join(parts + ["?"] * missing)', '", ".join(parts or ["?"])'),
+           "np.where(code < 0, len(values), code), values", "np.where(code < 0, 0, code), values",
+           "test_a_missing_value_is_a_value_of_its_own"),
+    mutant("recursive diversity with <= for <", "anonymity", "c * tails > ascending[:, -1:]", "c * tails >= ascending[:, -1:]", "test_diversity_of_the_ward"),
+    mutant("ordered distance divided by m", "anonymity", "/ max(len(overall) - 1, 1)", "/ len(overall)", "test_closeness_of_known_tables"),
+    mutant("total variation without the half", "anonymity", "np.abs(excess).sum(axis=1) / 2", "np.abs(excess).sum(axis=1)", "test_closeness_of_known_tables"),
+    mutant("Mondrian gives up after the widest dimension", "anonymity", "    return None\n\n\ndef _texts", "        break\n    return None\n\n\ndef _texts",
+           "test_mondrian_cuts_as_long_as_it_can_into_boxes_that_do_not_touch"),
+    mutant("a range hides its missing values", "anonymity", '", ".join(parts + ["?"] * missing)', '", ".join(parts or ["?"])',
+           "test_recoding_is_true_of_every_row_and_equal_within_a_class"),
     mutant("the first minimal choice is taken", "anonymity", "best = min(minimal, key=lambda node: (loss(node), minimal[node], node))",
-           "best = next(iter(minimal))"),
-    mutant("suppression counts classes, not rows", "anonymity", "small = int(merged[merged < k].sum())", "small = int((merged < k).sum())"),
-    mutant("link by the first of several equal keys", "attacks", "drop_duplicates(keep=False)", "drop_duplicates()"),
-    mutant("the best is believed without standing out", "attacks", "Match(best if eccentricity > threshold else None,", "Match(best,"),
-    mutant("the difference leaves the target in", "attacks", "- ask(group & ~target)", "- ask(group)"),
-    mutant("the tracker subtracts its padding twice", "attacks", "- ask(padding) - ask(~padding)", "- 2 * ask(padding)"),
-    mutant("bits measured from 0 and not from 1/2", "attacks", "answers - queries.sum(axis=1) / 2 ", "answers - 0 * queries.sum(axis=1) "),
-    mutant("the variance of the score without p(1-p)", "attacks", "known @ (population * (1 - population) * shift**2)", "known @ shift**2"),
-    mutant("tied scores pass one by one", "attacks", "np.unique(np.concatenate(scores))[::-1]", "np.sort(np.concatenate(scores))[::-1]"),
-    mutant("union for intersection", "attacks", "left &= candidates[label]", "left |= candidates[label]"),
+           "best = next(iter(minimal))",
+           "test_the_search_finds_every_minimal_node_and_the_best"),
+    mutant("suppression counts classes, not rows", "anonymity", "small = int(merged[merged < k].sum())", "small = int((merged < k).sum())",
+           "test_the_search_finds_every_minimal_node_and_the_best"),
+    mutant("link by the first of several equal keys", "attacks", "drop_duplicates(keep=False)", "drop_duplicates()",
+           "test_link_finds_the_keys_that_occur_once_in_each_table"),
+    mutant("the best is believed without standing out", "attacks", "Match(best if eccentricity > threshold else None,", "Match(best,", "test_a_score_by_hand"),
+    mutant("the difference leaves the target in", "attacks", "- ask(group & ~target)", "- ask(group)",
+           "test_difference_and_tracker_find_the_sum_of_any_target"),
+    mutant("the tracker subtracts its padding twice", "attacks", "- ask(padding) - ask(~padding)", "- 2 * ask(padding)",
+           "test_difference_and_tracker_find_the_sum_of_any_target"),
+    mutant("bits measured from 0 and not from 1/2", "attacks", "answers - queries.sum(axis=1) / 2 ", "answers - 0 * queries.sum(axis=1) ",
+           "test_with_fewer_answers_than_bits_the_guess_leans_to_neither_side"),
+    mutant("the variance of the score without p(1-p)", "attacks", "known @ (population * (1 - population) * shift**2)", "known @ shift**2",
+           "test_the_score_of_a_stranger_has_mean_0_and_variance_1_exactly"),
+    mutant("tied scores pass one by one", "attacks", "np.unique(np.concatenate(scores))[::-1]", "np.sort(np.concatenate(scores))[::-1]",
+           "test_roc_has_one_point_for_each_threshold"),
+    mutant("union for intersection", "attacks", "left &= candidates[label]", "left |= candidates[label]", "test_the_intersection_of_two_classes_by_hand"),
     mutant("threshold noise redrawn in every block", "svt/mechanism", "    for block in _blocks(answers):\n",
-           "    for block in _blocks(answers):\n        threshold += rng.laplace(scale=noise.threshold) if start else 0\n"),
-    mutant("one positive answer too many", "svt/mechanism", ">= threshold)[:c]", ">= threshold)[:c + 1]"),
-    mutant("query noise 2/epsilon", "svt/mechanism", "c if monotone else 2 * c", "c if monotone else c"),
-    mutant("query noise without c", "svt/mechanism", "factor * sensitivity / for_queries", "(1 if monotone else 2) * sensitivity / for_queries"),
-    mutant("optimal split with exponent 1/3", "svt/mechanism", "factor ** (2 / 3)", "factor ** (1 / 3)"),
+           "    for block in _blocks(answers):\n        threshold += rng.laplace(scale=noise.threshold) if start else 0\n",
+           "test_one_threshold_noise_serves_the_whole_run"),
+    mutant("one positive answer too many", "svt/mechanism", ">= threshold)[:c]", ">= threshold)[:c + 1]", "test_a_run_stops_at_its_cth_yes"),
+    mutant("query noise 2/epsilon", "svt/mechanism", "c if monotone else 2 * c", "c if monotone else c", "test_even_scales_are_the_textbook_ones"),
+    mutant("query noise without c", "svt/mechanism", "factor * sensitivity / for_queries", "(1 if monotone else 2) * sensitivity / for_queries",
+           "test_even_scales_are_the_textbook_ones"),
+    mutant("optimal split with exponent 1/3", "svt/mechanism", "factor ** (2 / 3)", "factor ** (1 / 3)",
+           "test_the_optimal_split_minimises_the_variance_of_the_compared_difference"),
     mutant("released value is the compared one", "svt/mechanism",
            '    indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)\n'
            "    return indices, exact + rng.laplace(scale=noise.value, size=exact.size)\n",
            "    noisy = np.array(list(answers)) + rng.laplace(scale=noise.value, size=len(answers))\n"
            "    indices = np.flatnonzero(noisy >= threshold + rng.laplace(scale=noise.threshold))[:c]\n"
-           "    return indices, noisy[indices]\n"),
-    mutant("indices start again in every block", "svt/mechanism", "indices.append(start + passed)", "indices.append(passed)"),
-    mutant("the conversation never halts", "svt/mechanism", "self._left -= passed", "self._left -= 0"),
+           "    return indices, noisy[indices]\n",
+           "test_released_values_carry_fresh_laplace_noise_whatever_the_comparison_said"),
+    mutant("indices start again in every block", "svt/mechanism", "indices.append(start + passed)", "indices.append(passed)",
+           "test_indices_are_counted_across_blocks"),
+    mutant("the conversation never halts", "svt/mechanism", "self._left -= passed", "self._left -= 0", "test_a_halted_conversation_gives_no_more_answers"),
     mutant("tested on the runs that chose the event", "audit",
            "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta)\n"
            "    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))\n",
            "    draws = _draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng)\n"
            "    event, swapped = _choose_event(*draws, delta)\n"
-           "    k1, k2 = (int(event(outputs).sum()) for outputs in draws)\n"),
-    mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)"),
-    mutant("Clopper-Pearson at the whole error on each side", "audit", "confidence, zero=False)) / 2", "confidence, zero=False))"),
-    mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", ""),
+           "    k1, k2 = (int(event(outputs).sum()) for outputs in draws)\n",
+           "test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit_does_not"),
+    mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)",
+           "test_conditional_bound_has_at_most_its_level_for_poisson_counts"),
+    mutant("Clopper-Pearson at the whole error on each side", "audit", "confidence, zero=False)) / 2", "confidence, zero=False))",
+           "test_epsilon_lower_bound_is_the_ratio_of_clopper_pearson_limits"),
+    mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", "",
+           "test_a_correct_mechanism_is_acquitted_though_its_loss_is_seen"),
     mutant("each reply counts once, however often it is given", "svt/law",
-           "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair"),
-    mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)"),
-    mutant("a redrawn threshold is not redrawn", "svt/museum", "    if variant.redraws:  ", "    if False:  "),
-    mutant("Lee and Clifton's noise mended by mistake", "svt/museum", "query=lambda e, c: 4 / (3 * e)", "query=lambda e, c: 4 * c / e"),
-    mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one"),
+           "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair",
+           "test_log_probability_ignores_answers_after_the_last_reply_and_does_not_underflow"),
+    mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)",
+           "test_index_law_is_pinned"),
+    mutant("a redrawn threshold is not redrawn", "svt/museum", "    if variant.redraws:  ", "    if False:  ", "test_runs_follow_the_exact_law[alg2-2]"),
+    mutant("Lee and Clifton's noise mended by mistake", "svt/museum", "query=lambda e, c: 4 / (3 * e)", "query=lambda e, c: 4 * c / e",
+           "test_scales_are_those_of_the_label"),
+    mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one", "test_losses_are_pinned"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
 ]  # fmt: skip
 
 CONFTEST = """
 from pathlib import Path
 import dplib
+import hypothesis
 assert Path(dplib.__file__).parent == Path(__file__).parent / "dplib", f"the mutant is not imported, but {dplib.__file__}"
+phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]       # a counterexample need not be a small one
+hypothesis.settings.register_profile("mutants", phases=phases)
+hypothesis.settings.load_profile("mutants")
 """
 
 
-def run_tests(folder, killer, change=lambda package: None):
-    """Run one test file against a copy of dplib, changed by `change`; return the finished process."""
+def run_tests(folder, killers, change=lambda package: None):
+    """Run tests of one file against a copy of dplib, changed by `change`; return the finished process."""
     ignore = shutil.ignore_patterns("__pycache__", "teaching")
     shutil.copytree(PACKAGE, folder / "dplib", ignore=ignore)
-    for name in (killer.split("::")[0], "laws.py"):
+    for name in (killers[0].split("::")[0], "laws.py"):
         shutil.copy(TESTS / name, folder)
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     change(folder / "dplib")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "250"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", killer]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *killers]
     return subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
@@ -211,7 +352,7 @@ def kill(mutant, folder):
         assert text.count(mutant.old) == 1, f"{mutant.file} holds this {text.count(mutant.old)} times: {mutant.old}"
         path.write_text(text.replace(mutant.old, mutant.new))
 
-    process = run_tests(folder, mutant.killer, change)
+    process = run_tests(folder, [mutant.killer], change)
     report = process.stdout[-3000:] + process.stderr[-1000:]
     assert process.returncode == 1, f"pytest ended with {process.returncode}, not with a failed test\n{report}"
     failure = re.search(r"^FAILED \S*?::(.+?) - (assert|AssertionError|Failed: DID NOT RAISE)", process.stdout, flags=re.MULTILINE)
@@ -226,7 +367,7 @@ def mutants_of(file):
 class Mutated:                                   # one class for each module, so that workers can share them
     def test_is_killed(self, mutant, tmp_path, record_property):
         start = time.perf_counter()
-        record_property("table", [f"{mutant.killer}  {kill(mutant, tmp_path)}  {time.perf_counter() - start:.1f} s"])
+        record_property("table", [f"{mutant.killer.split('::')[0]}  {kill(mutant, tmp_path)}  {time.perf_counter() - start:.1f} s"])
 
 
 @mutants_of("mechanisms.py")
@@ -251,6 +392,16 @@ class TestDistributions(Mutated):
 
 @mutants_of("local.py")
 class TestLocal(Mutated):
+    pass
+
+
+@mutants_of("quantiles.py")
+class TestQuantiles(Mutated):
+    pass
+
+
+@mutants_of("data_dependent.py")
+class TestDataDependent(Mutated):
     pass
 
 
@@ -302,7 +453,7 @@ def test_algorithm_1_is_no_imposter(tmp_path):
         path = package / control.file
         path.write_text(path.read_text().replace(control.old, control.new))
 
-    assert run_tests(tmp_path, control.killer, change).returncode == 0
+    assert run_tests(tmp_path, [control.killer], change).returncode == 0
 
 
 @mutants_of("audit.py")
@@ -311,16 +462,16 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "histograms", "synthetic", "anonymity", "attacks",
-               "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
+    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "quantiles", "data_dependent", "histograms", "synthetic",
+               "anonymity", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 
 def main():
-    for killer in sorted({mutant.killer for mutant in MUTANTS}):
+    for file, killers in groupby(sorted({mutant.killer for mutant in MUTANTS}), key=lambda killer: killer.split("::")[0]):
         with tempfile.TemporaryDirectory() as folder:
-            process = run_tests(Path(folder), killer)
-            print(f"unharmed  {killer:22} {process.stdout.strip().splitlines()[-1]}")
+            process = run_tests(Path(folder), list(killers))
+            print(f"unharmed  {file:22} {process.stdout.strip().splitlines()[-1]}")
             if process.returncode:
                 sys.exit(process.stdout)
     for mutant in MUTANTS:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dplib import anonymity, attacks, audit, budget, distributions, fdp, histograms, local, mechanisms, sensitivity, svt, synthetic
+from dplib import anonymity, attacks, audit, budget, data_dependent, distributions, fdp, histograms, local, mechanisms, quantiles, sensitivity, svt, synthetic
 
-MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp)
+MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent)
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -31,6 +31,19 @@ def parallel(adjacency):
         pass
 
 
+def permanent(values, rng=None):
+    """The permanent filters of people in one cohort."""
+    return local.Rappor().permanent(values, np.zeros(np.size(values), dtype=int), rng=rng)
+
+
+def report(permanent, rng=None):
+    return local.Rappor().report(permanent, rng=rng)
+
+
+def decode(reports, cohorts, candidates):
+    return local.Rappor(cohorts=2).decode(reports, cohorts, candidates)
+
+
 SPARSE = {"answers": ANSWERS, "threshold": 1.0, "epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": False, "split": "even"}
 COUNTS = {"k1": 5, "k2": 1, "n": 10, "confidence": 0.95}
 PAIR = {"p": [0.75, 0.25], "q": [0.25, 0.75]}
@@ -39,6 +52,7 @@ MASK = [True, False, True]
 FILMS = pd.DataFrame({"user": [7, 8, 9], "film": [1, 1, 2], "stars": [5, 1, 3], "date": ["2023-01-01", "2023-02-01", "2023-03-01"]})
 PATIENTS = pd.DataFrame({"age": [20, 21, 50, 51], "sex": ["F", "M", "F", None], "illness": ["flu", "cold", "flu", "ulcer"]})
 CLASSES = {"df": PATIENTS, "qi": ["age", "sex"]}
+RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
 ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "size": 3, "adjacency": "replace"}
@@ -102,6 +116,12 @@ RIGHT = {
     distributions.random_tag: {"record": "ada", "tags": 10**15},
     local.randomized_response: {"values": [0, 1, 2], "epsilon": 1.0, "k": 3},
     local.estimate: {"reports": [0, 1, 2], "epsilon": 1.0, "k": 3},
+    local.unary: {"values": [0, 1, 2], "epsilon": 1.0, "k": 3, "method": "optimized"},
+    local.estimate_unary: {"reports": [[0, 1, 1], [0, 0, 0]], "epsilon": 1.0, "method": "symmetric"},
+    local.Rappor: {"bits": 16, "hashes": 2, "cohorts": 4, "f": 0.5, "p": 0.25, "q": 0.75, "seed": 0},
+    permanent: {"values": ["ada", "bob"]},
+    report: {"permanent": np.zeros((50, 128))},
+    decode: {"reports": np.eye(8, 128), "cohorts": [0, 1] * 4, "candidates": ["ada", "bob"]},
     anonymity.classes: CLASSES,
     anonymity.k_anonymity: CLASSES,
     anonymity.l_diversity: {**CLASSES, "sensitive": "illness", "kind": "recursive", "c": 2.0},
@@ -132,6 +152,20 @@ RIGHT = {
     synthetic.independent: ROWS,
     synthetic.chow_liu: ROWS,
     synthetic.mwem: {"counts": [3, 0, 5, 1], "queries": np.eye(4), "epsilon": 1.0, "rounds": 2},
+    quantiles.quantile: {**RANGE, "q": 0.3, "epsilon": 1.0, "adjacency": "add/remove"},
+    quantiles.quantiles: {**RANGE, "qs": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
+    quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
+    quantiles.quantile_density: {**RANGE, "q": 0.3, "epsilon": 1.0, "adjacency": "replace"},
+    data_dependent.mean_local_sensitivity: RANGE,
+    data_dependent.median_local_sensitivity: {**RANGE, "steps": 1},
+    data_dependent.smooth_sensitivity: {**RANGE, "beta": 0.1},
+    data_dependent.smooth_scales: {"epsilon": 0.5, "delta": 1e-6, "method": "classic"},
+    data_dependent.cauchy_epsilon: {"beta": 0.1, "scale": 6.0},
+    data_dependent.laplace_delta: {"epsilon": 1.0, "beta": 0.1, "scale": 2.0},
+    data_dependent.smooth_median: {**RANGE, "epsilon": 1.0, "delta": 0.0, "method": "exact"},
+    data_dependent.median_distance: {**RANGE, "bound": 0.5},
+    data_dependent.propose_test_release: {"value": 1.0, "distance": 10**6, "bound": 0.5, "epsilon": 1.0, "delta": 1e-6},
+    data_dependent.sample_and_aggregate: {**RANGE, "estimate": np.mean, "blocks": 2, "epsilon": 1.0},
 }
 
 NOT_A_NUMBER = [None, "1.0", math.nan, 1j, [1.0, 2.0], 10**400]
@@ -150,6 +184,8 @@ NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
 NOT_PARTS = [None, 3, [TRADE_OFF], [(1.0, 2)], [(TRADE_OFF, 1, 1)]]
 WRONG = {
+    "qs": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "steps": NOT_WHOLE, "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
+    "blocks": [*NOT_WHOLE, 0],
     "f": [None, 1.0, "f"], "functions": [[], [1.0], [None]], "parts": NOT_PARTS,
     "alpha": [[], 0.5, [0.5, 0.1], [0.1, 0.1], [-0.1, 0.5], [0.1, 1.1], [math.nan, 0.5]],
     "beta": [[0.6], [0.2, 0.6], [0.6, -0.1], [0.95, 0.2], [0.6, math.nan], [0.6, 0.55]],
@@ -187,6 +223,16 @@ WRONG = {
 }  # fmt: skip
 
 OWN_WRONG = {
+    **{(function, "values"): NOT_A_VECTOR for function in (*map(quantiles.__dict__.get, quantiles.__all__), data_dependent.mean_local_sensitivity)},
+    **{(function, "values"): [*NOT_A_VECTOR, []] for function in (data_dependent.median_local_sensitivity, data_dependent.smooth_sensitivity,
+       data_dependent.smooth_median, data_dependent.median_distance)},
+    (data_dependent.sample_and_aggregate, "values"): [1.0, np.array(1.0)],
+    **{(function, "q"): [*NOT_FINITE, -0.1, 1.1] for function in (quantiles.quantile, quantiles.quantile_density)},
+    **{(function, "low"): [*NOT_FINITE, 1.0, 2.0] for function in (*map(quantiles.__dict__.get, quantiles.__all__), data_dependent.sample_and_aggregate)},
+    **{(function, "beta"): NOT_POSITIVE for function in (data_dependent.smooth_sensitivity, data_dependent.cauchy_epsilon, data_dependent.laplace_delta)},
+    (data_dependent.laplace_delta, "epsilon"): [*NEGATIVE, 0.5],
+    (data_dependent.smooth_scales, "epsilon"): [*NOT_POSITIVE, 1.5],
+    (data_dependent.propose_test_release, "delta"): NOT_INSIDE,
     **{(function, "epsilon"): NEGATIVE for function in (fdp.approx, fdp.laplace)},
     **{(fdp.finite, name): NOT_A_LAW for name in PAIR},
     (fdp.clt, "parts"): [*NOT_PARTS, [], [(fdp.gaussian(0.0), 5)], [(fdp.approx(1.0, 0.1), 5)], [(TRADE_OFF.subsample(0.1), 5)]],
@@ -200,8 +246,14 @@ OWN_WRONG = {
     **{(function, name): NOT_A_LAW for function in (distributions.exact_epsilon, distributions.exact_delta, distributions.privacy_loss)
        for name in PAIR},
     (distributions.exact_delta, "epsilon"): NEGATIVE,
-    (local.randomized_response, "values"): NOT_INTEGERS,
-    **{(function, "k"): [*NOT_WHOLE, 0, 1] for function in (local.randomized_response, local.estimate)},
+    **{(function, "values"): NOT_INTEGERS for function in (local.randomized_response, local.unary)},
+    **{(function, "k"): [*NOT_WHOLE, 0, 1] for function in (local.randomized_response, local.estimate, local.unary)},
+    (local.estimate_unary, "reports"): [1, [1], [], [[]], [[1], [0]], [[0, 2]], [[0.5, 0]], [[math.nan, 0]], [["0", "1"]], None],
+    (local.Rappor, "bits"): [*NOT_WHOLE, 0, 1], (local.Rappor, "p"): [*NOT_A_PROBABILITY, 0.75, 0.8], (local.Rappor, "q"): [*NOT_FINITE, 0.25, 0.2, 1.1],
+    **{(local.Rappor, name): [*NOT_WHOLE, 0] for name in ("hashes", "cohorts")}, (local.Rappor, "seed"): NOT_WHOLE,
+    (permanent, "values"): [None, 3, "ada"], (report, "permanent"): [None, 1.0, [1, 0], np.zeros((128, 2))],
+    (decode, "reports"): [None, [[0, 1]], np.zeros((0, 128)), 2 * np.eye(8, 128)], (decode, "cohorts"): [None, 0, [0, 1], [0.0, 1.0] * 4, [0, 2] * 4],
+    (decode, "candidates"): [[], ["ada", "ada"], range(256)],
     (mechanisms.report_noisy_max, "noise"): NOT_A_WORD,
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
@@ -234,7 +286,7 @@ def wrong_calls():
 
 def test_the_tables_here_cover_every_public_function():
     records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
-               anonymity.Generalisation, attacks.Match}  # fmt: skip
+               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
@@ -325,6 +377,7 @@ def test_integer_noise_neither_raises_nor_warns_at_any_value(value):
         for k in (2, 7, 10**6):
             reports = local.randomized_response(value, epsilon=0.5, k=k, rng=seed)
             assert ((reports >= 0) & (reports < k)).all()
+        assert np.isin(local.unary(value, epsilon=0.5, k=7, rng=seed), [0, 1]).all()
 
 
 @pytest.mark.parametrize("scores", [ODD, [math.nan] * 3, [math.inf] * 3, [-math.inf, math.nan], [1.7e308, -1.7e308], [0.0]])
@@ -399,8 +452,9 @@ def test_every_random_function_ends_with_rng_none():
     assert {function.__name__ for function in RANDOM} == {
         "laplace", "geometric", "gaussian", "discrete_gaussian", "exponential", "report_noisy_max",
         "above_threshold", "numeric_sparse", "AboveThreshold", "run_variant", "audit",
-        "catastrophe", "name_and_shame", "random_tag", "randomized_response",
+        "catastrophe", "name_and_shame", "random_tag", "randomized_response", "unary", "permanent", "report",
         "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
+        "quantile", "quantiles", "median", "smooth_median", "propose_test_release", "sample_and_aggregate",
     }  # fmt: skip
 
 
@@ -434,8 +488,9 @@ def test_numpys_global_state_is_neither_used_nor_touched(function):
 
 SECTIONS = ("Privacy", "Parameters", "Returns", "Raises", "References", "Examples")
 DOCUMENTED = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
-MECHANISM_CLASSES = {name: PUBLIC[name] for name in ("Budget", "AboveThreshold")}
-METHODS = {"Budget.spend": budget.Budget.spend, "Budget.parallel": budget.Budget.parallel, "AboveThreshold.ask": svt.AboveThreshold.ask}
+MECHANISM_CLASSES = {name: PUBLIC[name] for name in ("Budget", "AboveThreshold", "Rappor")}
+METHODS = {"Budget.spend": budget.Budget.spend, "Budget.parallel": budget.Budget.parallel, "AboveThreshold.ask": svt.AboveThreshold.ask,
+           **{f"Rappor.{name}": getattr(local.Rappor, name) for name in ("epsilon", "bloom", "permanent", "report", "decode")}}
 
 
 def sections(thing):
