@@ -679,7 +679,7 @@ def _far(laws, sign):
     """A loss beyond which the total has mass at most _TAIL, above (sign 1) or below (-1), by Chernoff's bound."""
     variance = sum(n * _variance(loss, mass) for loss, mass, n in laws)
     best = sum(n * loss[-1] for loss, _, n in laws)
-    for share in (0.05, 0.1, 0.2, 0.4, 0.7, 1.0):
+    for share in (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0):
         tilt = share * math.sqrt(-2 * math.log(_TAIL) / max(variance, 1e-300))
         if tilt * max(loss[-1] for loss, *_ in laws) < 700:
             total = sum(n * math.log((np.maximum(mass, 0) * np.exp(sign * tilt * loss)).sum()) for loss, mass, n in laws)
