@@ -457,7 +457,7 @@ def propose_test_release(value, distance, bound, *, epsilon, delta, rng=None):
 
     References
     ----------
-    Dwork and Lei (2009); Dwork and Roth (2014), section 7.3. The threshold is derived.
+    Dwork and Lei (2009); Dwork and Roth (2014), section 7.2. The threshold is derived.
 
     Examples
     --------

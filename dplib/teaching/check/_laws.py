@@ -26,9 +26,10 @@ def compare(counts, law, rivals, name):
     counts = np.asarray(counts)
     if _p_value(counts, law) >= LEVEL:
         return
-    message, rival = max(rivals.items(), key=lambda item: _log_likelihood(counts, item[1]))
-    if _p_value(counts, rival) >= LEVEL:
-        raise Wrong(message)
+    if rivals:
+        message, rival = max(rivals.items(), key=lambda item: _log_likelihood(counts, item[1]))
+        if _p_value(counts, rival) >= LEVEL:
+            raise Wrong(message)
     share = counts / counts.sum()
     worst = int(np.argmax(np.abs(share - law)))
     raise Wrong(f"{name(worst)} comes out in {share[worst]:.1%} of {counts.sum():,} runs, but should in {law[worst]:.1%}")

@@ -1,0 +1,357 @@
+"""Checkers of chapter 3: noise that fits the data."""
+import functools
+import itertools
+import math
+
+import numpy as np
+
+from dplib import data_dependent
+from dplib.svt import log_laplace_cdf
+from dplib.teaching.check._laws import compare
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+
+__all__ = ["dd_blocks", "dd_mean", "dd_smooth", "dd_test", "dd_witness"]
+
+
+def _number(value, what):
+    """A finite number, `Wrong` for anything else."""
+    if value is None:
+        raise NotAttempted
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise Wrong(f"{what}: expected a number, got {value!r}") from None
+    if not math.isfinite(value):
+        raise Wrong(f"{what}: expected a finite number, got {value:g}")
+    return value
+
+
+PROMISED, NEEDED = 0.1, 4.0                      # the colleague's epsilon; the loss that the learner must show
+
+
+@checker
+def dd_witness(pair):
+    """`pair`: (table, neighbour, answer) with a large loss of median + Lap(max(LS, 1)/0.1), range [0, 100], replace."""
+    try:
+        one, two, answer = pair
+        one, two, answer = np.sort(np.asarray(one, dtype=float)), np.sort(np.asarray(two, dtype=float)), float(answer)
+    except (TypeError, ValueError):
+        raise Wrong("expected (table, neighbour, answer): two lists of numbers and a number") from None
+    if one.ndim != 1 or two.ndim != 1 or not one.size or not two.size:
+        raise Wrong("each table is a list of one or more incomes")
+    if not np.isfinite([*one, *two, answer]).all():
+        raise Wrong("incomes and answer must be finite numbers")
+    if min(one[0], two[0]) < 0 or max(one[-1], two[-1]) > 100:
+        raise Wrong("an income lies outside of the public range from 0 to 100")
+    if len(one) != len(two):
+        raise Wrong(f"the tables have {len(one)} and {len(two)} incomes: under replace their number is public and the same")
+    left = list(two)
+    apart = len(one)
+    for income in one:
+        if income in left:
+            left.remove(income)
+            apart -= 1
+    if apart > 1:
+        raise Wrong(f"the tables differ in {apart} incomes; neighbours differ in one")
+    logs, scales = [], []
+    for table in (one, two):
+        scale = max(data_dependent.median_local_sensitivity(table, low=0, high=100), 1.0) / PROMISED
+        logs.append(-math.log(2 * scale) - abs(answer - table[(len(table) - 1) // 2]) / scale)
+        scales.append(scale)
+    loss = abs(logs[0] - logs[1])
+    said = f"noise of scale {scales[0]:g} and {scales[1]:g}, a loss of {loss:.2f} at {answer:g}"
+    if loss < NEEDED:
+        more = "the two scales are equal" if scales[0] == scales[1] else "look for scales farther apart, or for a better answer"
+        raise Wrong(f"{said}, which is less than {NEEDED:g}: {more}")
+    return f"{said}, where {PROMISED:g} was promised"
+
+
+def _mean_moves(x, low, high):
+    """Largest move by adding a row, by taking one away: tried out."""
+    mean, ends = x.mean(), (low, high)
+    return (max(abs(np.append(x, end).mean() - mean) for end in ends),
+            max(abs(np.delete(x, i).mean() - mean) for i in range(len(x))))
+
+
+@checker
+def dd_mean(reach):
+    """`reach(values, low, high)`: local sensitivity of the mean under add/remove, two or more values."""
+    rng = np.random.default_rng(8)
+    cases = [([0, 0, 0, 100], 0, 100), ([3.0, 3.0], 0, 10), ([-50, -20, 400], -100, 30), ([5, 5, 5], 5, 9), ([9.0] * 6, 0, 10)]
+    cases += [(rng.normal(0, 40, size), -60.0, 35.0) for size in (2, 3, 10, 40)]
+    cases += [(rng.exponential(10, size), 0.0, 90.0) for size in (2, 5, 30)]
+    for values, low, high in cases:
+        got, raw = _number(ask(reach, np.array(values, dtype=float), low, high), "reach"), np.array(values, dtype=float)
+        x = np.clip(raw, low, high)
+        added, taken = _mean_moves(x, low, high)
+        right, n = max(added, taken), len(x)
+        if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-9):
+            continue
+        shown = [round(float(v), 1) for v in values[:6]]
+        case = f"values {shown}{' ...' if n > 6 else ''} in [{low:g}, {high:g}]: {got:.4g}, but one row moves the mean by up to {right:.4g}"
+        rivals = {
+            "this is what a row that comes in can do; a row that goes away can do more": added,
+            "this is what a row that goes away can do; one that comes in can do more": taken,
+            "this is the text's u/(n + 1), for adding only and for a mean near 0": high / (n + 1),
+            "this is the worst case over all tables of this size, not of this one": (high - low) / n,
+            "a row that goes away leaves n - 1 behind": max(added, np.abs(x - x.mean()).max() / n),
+            "a row that comes in may be at either end of the range": max((high - x.mean()) / (n + 1), taken),
+            "the values were not clipped to the range first": max(_mean_moves(raw, low, high)),
+        }
+        for message, value in rivals.items():
+            if math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-9):
+                raise Wrong(f"{case}; {message}")
+        raise Wrong(case)
+    return f"the same as trying all rows, on {len(cases)} tables"
+
+
+def _smooth_by_search(values, beta, low, high):
+    """The definition: over all tables whose rows are among the values and the two ends."""
+    x = np.clip(np.asarray(values, dtype=float), low, high)
+    spots = np.unique([*x, low, high])
+    tables = np.array(list(itertools.product(spots, repeat=len(x))))
+    middle = np.sort(tables, axis=1)[:, (len(x) - 1) // 2].reshape([len(spots)] * len(x))          # an axis for each row
+    local = np.max([np.maximum(middle.max(axis=i, keepdims=True) - middle, middle - middle.min(axis=i, keepdims=True))
+                    for i in range(len(x))], axis=0)
+    return float((np.exp(-beta * (tables != x).sum(axis=1)) * local.ravel()).max())
+
+
+def _mistaken_smooth(values, beta, low, high):
+    x = np.sort(np.clip(values, low, high))
+    n, padded = len(x), np.concatenate([[low], np.sort(np.clip(values, low, high)), [high]])
+
+    def walk(x, m, *, discount=1.0, late=0, window=1, last=None):
+        top, best = len(x) - 1, 0.0
+        for t in range(n + 1 if last is None else last):
+            i = np.arange(m - t - window, m + 1)
+            gap = (x[np.minimum(i + t + window, top)] - x[np.maximum(i, 0)]).max()
+            best = max(best, math.exp(-discount * beta * (t + late)) * gap)
+        return best
+
+    m, raw = (n + 1) // 2, np.concatenate([[low], np.sort(values), [high]])
+    return {
+        "this is the local sensitivity of this table alone, which is not a smooth bound": walk(padded, m, last=1),
+        "this is the whole range, the global sensitivity: a smooth bound, but not the smallest": high - low,
+        "the ends of the range are missing: a replaced row may lie anywhere in it": walk(x, m - 1),
+        "the discount of t steps is e^(-beta t); here it is one step too many": walk(padded, m, late=1),
+        "A(t) is missing one gap: t replaced rows empty t + 1 gaps": max(walk(padded, m, window=0), 0.0),
+        "this is the other middle value, the (n/2 + 1)-th": walk(padded, n // 2 + 1),
+        "the discount is missing": walk(padded, m, discount=0.0),
+        "the values were not clipped to the range first": walk(raw, m),
+    }
+
+
+@functools.cache
+def _smooth_cases():
+    """Tables, beta and range, and what the definition gives there."""
+    rng = np.random.default_rng(12)
+    tables = [[1, 4, 5, 6, 9], [3, 3, 3, 3], [0, 0, 0, 9, 9], [0, 0, 9, 9], [2, 2, 8, 8], [0, 0, 0], [10, 10, 10], [7], [1, 9], [-5, 4, 30]]
+    tables += [rng.uniform(0, 10, size).round(2) for size in (1, 2, 3, 4, 5)]
+    large = [np.repeat([0.2, 9.5], [26, 25]), np.full(60, 4.0), rng.uniform(0, 10, 41), np.append(np.full(39, 0.0), [10.0])]
+    cases = [(table, beta, -2.0, 12.0) for table in tables for beta in (0.05, 0.6, 3.0)] + [(table, 0.3, 0.0, 10.0) for table in tables]
+    cases += [(table, beta, 0.0, 10.0) for table in large for beta in (0.02, 0.3)]
+    cases = [(rng.permutation(np.array(values, dtype=float)), *rest) for values, *rest in cases]
+    return [(values, beta, low, high, _smooth_by_search(values, beta, low, high) if len(values) <= 5
+             else data_dependent.smooth_sensitivity(values, beta=beta, low=low, high=high)) for values, beta, low, high in cases]
+
+
+@checker
+def dd_smooth(my_smooth):
+    """`my_smooth(values, beta, low, high)`: smooth sensitivity of the ceil(n/2)-th smallest, replace."""
+    for values, beta, low, high, right in _smooth_cases():
+        got = _number(ask(my_smooth, values.copy(), beta, low, high), "smooth sensitivity")
+        if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-9):
+            continue
+        shown = np.sort(values)[:6].tolist() if len(values) <= 6 else f"of {len(values)} rows"
+        case = f"table {shown}, beta = {beta:g}, range [{low:g}, {high:g}]: {got:.6g}, but the search finds {right:.6g}"
+        for message, value in _mistaken_smooth(values, beta, low, high).items():
+            if math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-9):
+                raise Wrong(f"{case}; {message}")
+        raise Wrong(f"{case}; it is " + ("too small: the noise would tell on somebody" if got < right else "smooth perhaps, but larger than need be"))
+    return f"the same as the search over all tables, on {len(_smooth_cases())} cases"
+
+
+def _cdf(x):
+    return np.exp(log_laplace_cdf(np.asarray(x, dtype=float)))
+
+
+BINS = np.array([-np.inf, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, np.inf])
+
+
+def _test_law(distance, threshold, test, noise, unit):
+    """None, then the answer's error between the edges BINS * unit, for test noise of scale `test` and answer noise of scale `noise`."""
+    passed = float(_cdf((distance - threshold) / test))
+    return np.append(1 - passed, passed * np.diff(_cdf(BINS * unit / noise)))
+
+
+RUNS = 8_000
+
+
+@checker
+def dd_test(my_release):
+    """`my_release(value, distance, bound, epsilon, delta, rng)`: (epsilon, delta) in all, half of epsilon for each part."""
+    rng = np.random.default_rng(21)
+    if [ask(my_release, 0.0, far, 1.0, 1.0, 0.01, rng) for far in (0, 500, 0, 500, 0, 500)] == [None] * 6:
+        raise NotAttempted
+    cases = [(-7.0, 3, 0.3, 2.0, 0.02), (50.0, 0, 2.0, 1.0, 0.05), (1000.0, 9, 30.0, 0.5, 0.1), (0.0, 40, 1.0, 1.0, 0.01), (5.0, 0, 1.0, 3.0, 0.3),
+             (0.0, 26, 1.0, 1.0, 1e-6)]
+    for value, distance, bound, epsilon, delta in cases:
+        half = epsilon / 2
+        threshold, unit = math.log(1 / (2 * delta)) / half, bound / half
+        got = [ask(my_release, value, distance, bound, epsilon, delta, rng) for _ in range(RUNS)]
+        try:
+            errors = np.array([float(answer) - value for answer in got if answer is not None])
+        except (TypeError, ValueError):
+            raise Wrong("expected a number or None") from None
+        if not np.isfinite(errors).all():
+            raise Wrong("an answer is not a finite number")
+        case = f"epsilon = {epsilon:g}, delta = {delta:g}, bound {bound:g}, distance {distance}"
+        if len(errors) > 20 and not errors.any():
+            raise Wrong(f"{case}: the exact value was released; a bound above 0 needs noise")
+        if len(errors) > 20 and len(np.unique(np.round(errors, 9))) < 0.9 * len(errors):
+            raise Wrong(f"{case}: the same noise comes again and again; draw it anew from rng")
+        counts = np.append(RUNS - len(errors), np.histogram(errors, BINS * unit)[0])
+        log = math.log
+        kinds = {
+            "test and release cost epsilon each, 2 epsilon in all: halve it": (log(1 / (2 * delta)) / epsilon, 1 / epsilon, bound / epsilon),
+            "the threshold is ln(1/delta)/(epsilon/2): safe, but it passes half as often as delta allows": (log(1 / delta) / half, 1 / half, unit),
+            "the text's threshold ln(2/delta)/(2 epsilon): at distance 0 it passes far more often than delta": (
+                log(2 / delta) / (2 * epsilon), 1 / epsilon, bound / epsilon),
+            "the text's threshold at half of epsilon: at distance 0 it passes more often than delta": (log(2 / delta) / epsilon, 1 / half, unit),
+            "the threshold goes with epsilon, the test's noise with epsilon/2: it passes too often": (threshold / 2, 1 / half, unit),
+            "the test's noise has half the scale it needs": (threshold, 0.5 / half, unit),
+            "the answer's noise has half the scale it needs: the bound over epsilon/2 is right": (threshold, 1 / half, unit / 2),
+            "the answer's noise has twice the scale it needs": (threshold, 1 / half, 2 * unit),
+            "the answer's noise does not know the bound": (threshold, 1 / half, 1 / half),
+            "every table is answered, tested or not": (-1e9, 1 / half, unit),
+        }
+        law = _test_law(distance, threshold, 1 / half, unit, unit)
+        rivals = {f"{case}: {message}": _test_law(distance, *kind, unit) for message, kind in kinds.items()}
+        exact = np.append(1.0, np.zeros(len(BINS) - 1)) if distance <= threshold else np.append(0.0, np.diff(_cdf(BINS)))
+        rivals[f"{case}: the distance was compared without noise, and it is private"] = exact
+        rivals[f"{case}: the comparison is the wrong way round, and answers the tables that must not pass"] = np.append(
+            1 - law[0], law[0] * np.diff(_cdf(BINS)))
+        reused = np.append(law[0], _reused(threshold - distance, unit, 1 / half))
+        rivals[f"{case}: the noise of the test was used again for the answer: given that it passed it is no longer a Laplace noise"] = reused
+        compare(counts, law, rivals, lambda i, case=case: f"{case}: {'None' if i == 0 else f'answer number {i} of {len(BINS) - 1} ranges'}")
+    # independence across calls, and of the seed
+    calls = [ask(my_release, 0.0, 500, 1.0, 1.0, 0.01, rng) for _ in range(4000)]
+    noise = np.array([float(answer) for answer in calls if answer is not None])
+    if len(noise) == len(calls):
+        signs = np.sign(noise)
+        for lag in (1, 2):
+            if abs(np.sum(signs[lag:] * signs[:-lag])) > 6 * math.sqrt(len(noise)):
+                raise Wrong("one answer's noise tells the next one's: draw each anew from rng")
+    twins = [ask(my_release, 0.0, 500, 1.0, 1.0, 0.01, np.random.default_rng(seed)) for seed in range(8)]
+    if len({float(twin) for twin in twins if twin is not None}) < 2:
+        raise Wrong("eight generators gave one and the same answer: use rng, not a seed of your own")
+    return f"at distance 0 it answers with probability δ, and each part costs ε/2 (chi-square, {len(cases) * RUNS:,} runs)"
+
+
+def _reused(least, unit, scale):
+    """Law over BINS * unit of unit/scale times a Laplace noise of this scale that is known to exceed `least`."""
+    edges = np.maximum(BINS * scale, least)
+    return np.diff(_cdf(edges / scale))
+
+
+@checker
+def dd_blocks(my_aggregate):
+    """`my_aggregate(rows, estimate, blocks, low, high, epsilon, rng)`: sample and aggregate with a coin for each row."""
+    rng = np.random.default_rng(33)
+    _look_at_blocks(my_aggregate, rng)
+    _look_at_noise(my_aggregate, rng)
+    return "every row is in one block by a coin of its own, and the mean of clipped answers has the noise it needs"
+
+
+def _run(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng):
+    return _number(ask(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng), "answer")
+
+
+def _look_at_blocks(my_aggregate, rng):
+    pairs = np.zeros(3, dtype=int)               # three rows, two blocks: together in one, or which row is alone
+    sizes = np.zeros(2, dtype=int)
+    for trial in range(3000):
+        n, blocks = (3, 2) if trial else (40, 6)
+        seen = []
+
+        def spy(part, seen=seen):
+            part = [int(row) for row in part]
+            if not part:
+                raise ValueError("an empty block was given to the estimate")
+            seen.append(part)
+            return 0.0
+
+        _run(my_aggregate, list(range(n)), spy, blocks, -1.0, 1.0, 1.0, rng)
+        every = sorted(row for part in seen for row in part)
+        if len(set(every)) < len(every):
+            raise Wrong("a row was in two blocks, or a block was asked twice: the first lets one person move two answers; for the second, keep the answer")
+        if every != list(range(n)):
+            raise Wrong(f"{n} rows, and {len(every)} of them came into blocks; each row belongs to one block")
+        if len(seen) > blocks:
+            raise Wrong(f"{blocks} blocks were asked for, and the estimate was called on {len(seen)}")
+        if trial:
+            sizes[len(seen) - 1] += 1
+            if len(seen) == 2:
+                pairs[min(seen, key=len)[0]] += 1
+    case = "three rows, two blocks"
+    if sizes[0] == 0:
+        raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. Blocks of a fixed size make a row's "
+                    "block depend on the others: one row more moves somebody else")
+    together = f"{case}: they are always in one block, as if all had one coin"
+    compare(sizes, [0.25, 0.75], {together: [1.0, 0.0]}, lambda i: f"{case}: {['all three in one', 'two and one'][i]}")
+    place = f"{case}: the place in the list decides who is alone"
+    compare(pairs, np.full(3, 1 / 3), {place: np.eye(3)[np.argmax(pairs)]}, lambda i: f"{case}, when one is alone: row {i}")
+
+
+def _look_at_noise(my_aggregate, rng):
+    def always(number):
+        return lambda part: number
+
+    def holds_zero(part):
+        return 10.0 if 0 in {int(row) for row in part} else 0.0
+
+    got = [_run(my_aggregate, list(range(120)), holds_zero, 5, 0.0, 10.0, 1.0, rng) for _ in range(1500)]
+    if abs(np.median(got) - 2.0) > 7 * 2.0 / math.sqrt(1500):
+        raise Wrong(f"five blocks, of which one answers 10 and the others 0: the answers lie around {np.median(got):.4g}, but the mean is 2")
+    many, one = list(range(120)), [7]
+    cases = [  # rows, what every block answers, blocks, low, high, epsilon, the exact mean
+        (many, 1e9, 5, 0.0, 10.0, 1.0, 10.0),
+        (many, -1e9, 5, -20.0, 10.0, 0.25, -20.0),
+        (many, 3.0, 2, 0.0, 4.0, 2.0, 3.0),
+        (one, 1e6, 10, 0.0, 1.0, 1.0, (9 * 0.5 + 1) / 10),
+        (one, -math.inf, 8, -4.0, 0.0, 0.5, (7 * -2.0 - 4.0) / 8),
+        ([], 0.0, 4, 2.0, 6.0, 1.0, 4.0),
+    ]
+    for rows, number, blocks, low, high, epsilon, centre in cases:
+        runs = 1500
+        got = np.array([_run(my_aggregate, list(rows), always(number), blocks, low, high, epsilon, rng) for _ in range(runs)])
+        scale = (high - low) / (blocks * epsilon)
+        case = f"{len(rows)} rows, {blocks} blocks, every answer {number:g}, range [{low:g}, {high:g}], epsilon = {epsilon:g}"
+        middle, error = float(np.median(got)), 7 * scale / math.sqrt(runs)       # the median's standard error is scale/sqrt(runs)
+        if len(np.unique(got)) < 0.99 * runs:
+            raise Wrong(f"{case}: the answers have no noise, or the same noise again and again")
+        spread = float(np.median(np.abs(got - middle))) / math.log(2)
+        if abs(middle - centre) > error and spread < 20 * scale:
+            filled = min(len(rows), blocks)
+            why = ""
+            if rows and len(rows) < blocks and abs(middle - min(max(number, low), high)) <= error:
+                why = f"; the mean was taken over {filled} filled block, so one row can move it by the whole range: divide by {blocks}"
+            elif not rows or len(rows) < blocks:
+                why = "; an empty block counts as the middle of the range"
+            elif not low - error <= middle <= high + error:
+                why = "; each block's answer must be clipped"
+            raise Wrong(f"{case}: the answers lie around {middle:.4g}, but should around {centre:.4g}{why}")
+        edges = centre + scale * BINS
+        kinds = {
+            "the noise has the scale of the whole range, as if one person were in all blocks": scale * blocks,
+            "the noise has half the scale it needs": scale / 2, "the noise has twice the scale it needs": scale * 2,
+            "the noise does not know epsilon": scale * epsilon,
+            "the noise does not know the range": 1 / (blocks * epsilon),
+            "the noise was scaled to the number of rows, not of blocks": (high - low) / (max(len(rows), 1) * epsilon),
+        }
+        rivals = {f"{case}: {message}": np.diff(_cdf(scale * BINS / kind)) for message, kind in kinds.items() if not math.isclose(kind, scale)}
+        compare(np.histogram(got, edges)[0], np.diff(_cdf(BINS)), rivals,
+                lambda i, case=case: f"{case}: an error in range {i + 1} of {len(BINS) - 1}")
+        signs = np.sign(got - centre)
+        if abs(np.sum(signs[1:] * signs[:-1])) > 6 * math.sqrt(runs):
+            raise Wrong("one answer's noise tells the next one's: draw each anew from rng")

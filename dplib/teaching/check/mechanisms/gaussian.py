@@ -1,0 +1,326 @@
+"""Checkers of chapter 3: the Gaussian mechanism."""
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtrc, ndtri
+
+from dplib.mechanisms import gaussian_delta, gaussian_sigma, log_gaussian_delta
+from dplib.teaching.check._laws import LEVEL
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+
+__all__ = ["gau_break", "gau_clip", "gau_covariance", "gau_crossover", "gau_scales", "gau_sigma"]
+
+
+def _number(value, what):
+    """A finite number, `Wrong` for anything else."""
+    if value is None:
+        raise NotAttempted
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise Wrong(f"{what}: expected a number, got {value!r}") from None
+    if not math.isfinite(value):
+        raise Wrong(f"{what}: expected a finite number, got {value:g}")
+    return value
+
+
+def _classic(epsilon, delta, constant=1.25):
+    return math.sqrt(2 * math.log(constant / delta)) / epsilon
+
+
+def _tail_sigma(epsilon, delta):
+    """Smallest sigma with P(L > epsilon) <= delta, sensitivity 1."""
+    z = -float(ndtri(delta))
+    return (z + math.sqrt(z * z + 2 * epsilon)) / (2 * epsilon)
+
+
+SIGMA_CASES = ((1, 1e-5, 1), (0.5, 1e-6, 1.0), (0.01, 1e-3, 2.5), (3.0, 1e-9, math.sqrt(24)), (10.0, 1e-5, 1.0), (0.1, 0.2, 0.05),
+               (2.0, 1e-12, 300.0), (50.0, 1e-5, 1.0), (800.0, 1e-5, 1.0), (1000, 1e-9, 7))
+
+
+@checker
+def gau_sigma(analytic_sigma):
+    """`analytic_sigma(epsilon, delta, sensitivity)`: the smallest sufficient sigma."""
+    for epsilon, delta, sensitivity in SIGMA_CASES:
+        case = f"epsilon = {epsilon:g}, delta = {delta:g}, sensitivity = {sensitivity:.4g}"
+        got, right = _number(ask(analytic_sigma, epsilon, delta, sensitivity), case), gaussian_sigma(epsilon, delta, sensitivity)
+        if got <= 0:
+            raise Wrong(f"{case}: sigma must be positive, got {got:g}")
+        if abs(got / right - 1) < 1e-6:
+            continue
+        case += f": got {got:.6g}"
+        one = right / sensitivity
+        typical = {
+            "this is the classic formula, a bound with a range; the delta of Gaussian noise is known exactly": sensitivity * _classic(epsilon, delta),
+            "this is the classic formula with 1 for 1.25; the delta of Gaussian noise is known exactly": sensitivity * _classic(epsilon, delta, 1.0),
+            "this makes the loss stay below epsilon with probability 1 - delta, which is more than (epsilon, delta)-DP asks":
+                sensitivity * _tail_sigma(epsilon, delta),
+            "the sensitivity was not used; sigma is proportional to it": one,
+            "the noise must grow with the sensitivity, not shrink": one / sensitivity,
+            "this is the variance; sigma is a standard deviation": right**2,
+            "sigma is proportional to the sensitivity, not to its square": one * sensitivity**2,
+            "this is mu = sensitivity/sigma; sigma was asked": 1 / one,
+        }
+        for message, value in typical.items():
+            if abs(got / value - 1) < 1e-6:
+                raise Wrong(f"{case}; {message}")
+        if got < right:
+            true = gaussian_delta(epsilon, got, sensitivity)
+            raise Wrong(f"{case}, but then delta is {true:.6g}, more than promised: the smallest sufficient sigma is larger")
+        raise Wrong(f"{case}: private, but less noise will do; solve to a relative precision of 1e-6")
+    return "the smallest sigma, to six digits, from ε = 0.01 to 1,000"
+
+
+def _break(delta, constant=1.25):
+    return brentq(lambda epsilon: log_gaussian_delta(_classic(epsilon, delta, constant), epsilon) - math.log(delta), 1, 30)
+
+
+@checker
+def gau_break(breaking_point):
+    """`breaking_point(delta)`: the epsilon from which on the classic sigma is too small."""
+    for delta in (1e-5, 1e-2, 1e-3, 1e-9, 0.05, 1e-12):
+        case = f"delta = {delta:g}"
+        got, right, c = _number(ask(breaking_point, delta), case), _break(delta), _classic(1, delta)
+        if abs(got - right) <= 0.01:
+            continue
+        if got <= 0:
+            raise Wrong(f"{case}: expected a positive epsilon, got {got:g}")
+        case += f": got {got:.4g}"
+        typical = {
+            "this is the range of the theorem's proof; the promise is kept for much longer": 1.0,
+            "here the tail P(L > epsilon) passes delta; the smallest delta is still smaller": 2 * c * (c + float(ndtri(delta))),
+            "this is the breaking point with 1 in place of 1.25": _break(delta, 1.0),
+            "this is right at delta = 1e-5; the breaking point depends on delta": _break(1e-5),
+        }
+        for message, value in typical.items():
+            if abs(got - value) <= 0.01:
+                raise Wrong(f"{case}; {message}")
+        true = gaussian_delta(got, _classic(got, delta))
+        if got < right:
+            raise Wrong(f"{case}, but there the true delta is {true:.4g}, and the promise still holds")
+        raise Wrong(f"{case}, but there the true delta is {true:.4g} already")
+    return "the promise holds below it, and breaks above, for six δ"
+
+
+def _clipped(rows, clip):
+    length = np.sqrt((rows**2).sum(axis=1))
+    return rows * (clip / np.maximum(length, clip))[:, None]
+
+
+def _wrong_sums(rows, clip):
+    """Message -> the sum that a typical mistake makes."""
+    length, l1 = np.sqrt((rows**2).sum(axis=1)), np.abs(rows).sum(axis=1)
+    safe, total = np.maximum(length, 1e-300), rows.sum(axis=0)
+    return {
+        "the rows are not clipped: one person can move the sum by more than `clip`, and the noise does not cover it": total,
+        "each entry is clipped on its own; a row of d entries may then still have length clip times the root of d": np.clip(rows, -clip, clip).sum(axis=0),
+        "rows are clipped to L1 length `clip`; that is private, but shrinks rows that are short enough in L2":
+            (rows * (clip / np.maximum(l1, clip))[:, None]).sum(axis=0),
+        "short rows are stretched to length `clip`; clipping only shrinks": (rows * (clip / safe)[:, None]).sum(axis=0),
+        "rows that are too long are dropped; they should be shrunk to length `clip`": rows[length <= clip].sum(axis=0),
+        "the sum was clipped, and not each row: then one person can turn the whole answer": total * min(1, clip / max(np.sqrt((total**2).sum()), 1e-300)),
+        "this is the mean of the clipped rows; the sum was asked, and the number of rows is not public": _clipped(rows, clip).sum(axis=0) / max(len(rows), 1),
+        "all rows are shrunk by the factor of the longest; so one person moves every other row":
+            (rows * min(1, clip / max(length.max(initial=0), 1e-300))).sum(axis=0),
+    }
+
+
+CALLS, WIDTH = 400, 40
+EDGES = ndtri(np.arange(1, 20) / 20)             # 20 cells of equal probability under a standard normal
+
+
+def _clip_tables(rng):
+    """(name, rows, clip, epsilon, delta)."""
+    direction = rng.normal(size=WIDTH)
+    mixed = rng.normal(size=(300, WIDTH)) * np.geomspace(0.01, 30, 300)[:, None] + 0.3 * direction
+    return [
+        ("300 rows, short and long", mixed, 3.0, 20.0, 0.01),
+        ("rows of zeros", np.zeros((5, WIDTH)), 0.5, 3.0, 1e-3),
+        ("no rows at all", np.zeros((0, WIDTH)), 20.0, 0.4, 1e-8),
+        ("60 equal rows a thousand times too long", np.tile(1000 * direction, (60, 1)), 1.0, 0.8, 1e-6),
+        ("one row far shorter than the bound", 0.01 * direction[None, :], 50.0, 2.0, 0.02),
+        ("20 rows of 5 entries", 4 * rng.normal(size=(20, 5)) + 1, 5.0, 6.0, 1e-4),
+    ]
+
+
+def _vector(value, width, case):
+    if value is None:
+        raise NotAttempted
+    try:
+        value = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise Wrong(f"{case}: expected {width} numbers, got {type(value).__name__}") from None
+    if value.shape != (width,):
+        raise Wrong(f"{case}: expected an array of shape ({width},), got shape {value.shape}")
+    if not np.isfinite(value).all():
+        raise Wrong(f"{case}: the answer is not finite; is a row of zeros divided by its length?")
+    return value
+
+
+def _judge_noise(noise, sigma, case, typical):
+    """`noise`, one row a call: independent N(0, sigma^2) everywhere?"""
+    if np.ptp(noise, axis=0).max() < 1e-9 * sigma:
+        if np.abs(noise).max() < 1e-6 * sigma:
+            raise Wrong(f"{case}: there is no noise")
+        raise Wrong(f"{case}: every release has the same noise; draw it from rng")
+    if len(np.unique(np.round(noise / noise.std(), 9))) < 0.9 * noise.size:
+        raise Wrong(f"{case}: the same noise comes again and again; every entry of every release needs a noise of its own")
+    sd, n = math.sqrt(np.mean(noise**2)), noise.size
+    if abs(sd / sigma - 1) > 5.5 / math.sqrt(2 * n):
+        for message, value in typical.items():
+            if abs(sd / value - 1) < 5.5 / math.sqrt(2 * n):
+                raise Wrong(f"{case}: {message}")
+        verdict = "too little" if sd < sigma else "private, but more than needed"
+        raise Wrong(f"{case}: the noise has standard deviation {sd:.3g} where {sigma:.4g} is needed: {verdict}")
+    z, half = noise / sigma, noise.shape[1] // 2
+    per_entry, per_sum = np.mean(z**2, axis=0), np.mean(z.sum(axis=1) ** 2) / z.shape[1]
+    worst, room = int(np.argmax(np.abs(per_entry - 1))), 6.5 * math.sqrt(2 / len(z))
+    if abs(per_entry[worst] - 1) > room:
+        raise Wrong(f"{case}: the noise of entry {worst} has standard deviation {sigma * math.sqrt(per_entry[worst]):.3g}, where {sigma:.4g} is needed")
+    if abs(per_sum - 1) > room:
+        raise Wrong(f"{case}: the noise of one entry depends on that of another: those of one release add up to {'too little' if per_sum < 1 else 'too much'}")
+    bins = np.bincount(np.searchsorted(EDGES, z.ravel()), minlength=20)
+    if chdtrc(19, ((bins - n / 20) ** 2 / (n / 20)).sum()) < LEVEL:
+        raise Wrong(f"{case}: the noise has the right spread but not the normal shape")
+    for pairs, message in (((z[:, 1:], z[:, :-1]), "the noise of one entry depends on that of another"),
+                           ((z[:, -half:], z[:, :half]), "the noise of one entry depends on that of another"),
+                           ((z[:, ::-1][:, :half], z[:, :half]), "the noise of one entry depends on that of another"),
+                           ((z[1:], z[:-1]), "the noise of one release depends on that of the release before")):
+        for one, two in (pairs, (pairs[0] ** 2 - 1, pairs[1] ** 2 - 1)):
+            product = one * two
+            spread = math.sqrt((one**2).mean() * (two**2).mean() * 2 / product.size)
+            if abs(product.mean()) > 6 * spread:
+                raise Wrong(f"{case}: {message}; they must be independent")
+
+
+@checker
+def gau_clip(release):
+    """`release(rows, clip, epsilon, delta, rng)`: the sum of rows clipped in L2, with the smallest Gaussian noise."""
+    rng = np.random.default_rng(17)
+    for name, rows, clip, epsilon, delta in _clip_tables(np.random.default_rng(18)):
+        case = f"{name}, clip = {clip:g}, epsilon = {epsilon:g}, delta = {delta:g}"
+        sigma, one = gaussian_sigma(epsilon, delta, clip), gaussian_sigma(epsilon, delta)
+        answers = []
+        width = rows.shape[1]
+        for _ in range(CALLS):
+            given = rows.copy()
+            answers.append(_vector(ask(release, given, clip, epsilon, delta, rng), width, case))
+            if not np.array_equal(given, rows):
+                raise Wrong(f"{case}: your function changes the table that it is given")
+        answers = np.array(answers)
+        noise = answers - _clipped(rows, clip).sum(axis=0)
+        centre = noise.mean(axis=0)
+        spread = max(noise.std(), 1e-6 * sigma)
+        limit = 6.5 * spread / math.sqrt(CALLS)
+        if np.abs(centre).max() > limit and np.ptp(answers, axis=0).max() > 1e-9 * sigma:
+            off = {message: np.abs(answers.mean(axis=0) - value).max() for message, value in _wrong_sums(rows, clip).items()}
+            likeliest = min(off, key=off.get)
+            if off[likeliest] < limit:
+                raise Wrong(f"{case}: {likeliest}")
+            raise Wrong(f"{case}: the answers are not centred at the sum of the clipped rows, but off by up to {np.abs(centre).max():.3g}")
+        if np.ptp(answers, axis=0).max() <= 1e-9 * sigma and np.abs(centre).max() > 1e-6 * sigma:
+            for message, value in _wrong_sums(rows, clip).items():
+                if np.abs(answers[0] - value).max() < 1e-6 * sigma:
+                    raise Wrong(f"{case}: there is no noise; besides, {message}")
+        _judge_noise(noise, sigma, case, {
+            "this is the noise of the classic formula: more than needed at small epsilon, too little at large; calibrate exactly":
+                clip * _classic(epsilon, delta),
+            "the noise does not know the bound: its sigma is for sensitivity 1, and one person moves the sum by `clip`": one,
+            "the noise has twice the sigma it needs; under add/remove one row comes or goes, none is replaced": 2 * sigma,
+            "sigma squared was passed where a standard deviation belongs": sigma**2,
+            "the root of sigma was used: sigma passed as a variance?": math.sqrt(sigma),
+            "the sensitivity of d entries in L2 is `clip`, not clip times the root of d": sigma * math.sqrt(width),
+            "the noise is made for the sensitivity clip times d, as if in L1; in L2 it is `clip`": sigma * width,
+            "the noise is divided by the number of entries; every entry needs sigma in full": sigma / width,
+            "the noise is divided by the root of the number of entries; every entry needs sigma in full": sigma / math.sqrt(width),
+        })
+    return f"rows clipped, independent noise of the smallest sigma (chi-square, {5 * CALLS * WIDTH + 5 * CALLS:,} noises)"
+
+
+@checker
+def gau_crossover(crossover):
+    """`crossover(epsilon, delta)`: smallest m with a smaller standard deviation for the Gaussian."""
+    for epsilon, delta in ((1, 1e-5), (0.1, 1e-5), (4.0, 1e-5), (1.0, 1e-9), (0.5, 1e-3), (2.0, 1e-7), (8.0, 1e-6)):
+        case = f"epsilon = {epsilon:g}, delta = {delta:g}"
+        got, one = _number(ask(crossover, epsilon, delta), case), gaussian_sigma(epsilon, delta)
+        right = math.floor((one * epsilon) ** 2 / 2) + 1
+        if got == right:
+            continue
+        case += f": got {got:g}"
+        classic = _classic(epsilon, delta)
+        typical = {
+            "this compares sigma with the scale b of Laplace noise; its standard deviation is the root of 2 times b": math.floor((one * epsilon) ** 2) + 1,
+            "this is the crossover with the classic formula; calibrate exactly": math.floor((classic * epsilon) ** 2 / 2) + 1,
+            "this uses sigma for m counts as if it grew like m; in L2 it grows like the root of m": math.floor(one * epsilon / math.sqrt(2)) + 1,
+            "a whole number of counts was asked": (one * epsilon) ** 2 / 2,
+            "this is the last m for which Laplace noise is the better one": right - 1,
+        }
+        for message, value in typical.items():
+            if abs(got - value) < 1e-6 * max(1, value):
+                raise Wrong(f"{case}; {message}")
+        if got < 1 or got != int(got):
+            raise Wrong(f"{case}; a whole number of counts, at least 1, was asked")
+        sds = f"the standard deviations are {math.sqrt(2) * got / epsilon:.4g} (Laplace) and {one * math.sqrt(got):.4g} (Gaussian)"
+        raise Wrong(f"{case}; at this m {sds}" + ("" if got < right else ", but a smaller m is enough"))
+    return "less noise from there on, and not before, for seven (ε, δ)"
+
+
+@checker
+def gau_covariance(honest_delta):
+    """`honest_delta(k, epsilon, delta)`: the delta that noise of variance sigma really has."""
+    for k, epsilon, delta in ((24, 1.0, 1e-5), (1, 1.0, 1e-5), (400, 0.5, 1e-6), (6, 3.0, 1e-3), (1, 20.0, 1e-5)):
+        case = f"k = {k}, epsilon = {epsilon:g}, delta = {delta:g}"
+        step = math.sqrt(k)
+        sigma = gaussian_sigma(epsilon, delta, step)
+        got, right = _number(ask(honest_delta, k, epsilon, delta), case), gaussian_delta(epsilon, math.sqrt(sigma), step)
+        if abs(got - right) <= 1e-6 * right:
+            continue
+        case += f": got {got:.6g}"
+        typical = {
+            "this is the promised delta; the noise that is drawn does not have standard deviation sigma": delta,
+            "this is the delta of noise with standard deviation sigma squared; the matrix holds variances, and sigma stands where sigma squared belongs":
+                gaussian_delta(epsilon, sigma**2, step),
+            "the noise is right, but the step of a person in all k counts has length root k": gaussian_delta(epsilon, math.sqrt(sigma)),
+            "the step of a person in all k counts has L2 length root k, not k": gaussian_delta(epsilon, math.sqrt(sigma), k),
+        }
+        for message, value in typical.items():
+            if abs(got - value) <= 1e-6 * value:
+                raise Wrong(f"{case}; {message}")
+        if not 0 <= got <= 1:
+            raise Wrong(f"{case}; a delta lies between 0 and 1")
+        raise Wrong(f"{case}, {'too small: a larger one can be shown' if got < right else 'more than is needed'}; "
+                    "which standard deviation does the drawn noise have?")
+    return "the δ of the noise that is really drawn, at five settings"
+
+
+@checker
+def gau_scales(noise_scales):
+    """`noise_scales(bounds, epsilon, delta)`: the standard deviations with the smallest total variance."""
+    for bounds, epsilon, delta in (([1.0, 1.0, 1.0, 100.0], 1.0, 1e-5), ([3.0], 0.5, 1e-6), ([2.0] * 7, 2.0, 1e-3),
+                                   ([0.01, 0.5, 4.0, 9.0, 30.0], 0.3, 1e-9), (list(range(1, 31)), 5.0, 1e-4)):
+        a, one = np.array(bounds, dtype=float), gaussian_sigma(epsilon, delta)
+        case = f"{len(a)} bounds from {a.min():g} to {a.max():g}, epsilon = {epsilon:g}, delta = {delta:g}"
+        got = _vector(ask(noise_scales, a.copy(), epsilon, delta), len(a), case)
+        if got.min() <= 0:
+            raise Wrong(f"{case}: an answer gets no noise (sigma = {got.min():g}); whoever moves it is seen")
+        best = one * np.sqrt(a * a.sum())
+        if np.allclose(got, best, rtol=1e-5, atol=0):
+            continue
+        if np.allclose(got, best**2, rtol=1e-5, atol=0):
+            raise Wrong(f"{case}: these are the variances; standard deviations were asked")
+        mu = math.sqrt(((a / got) ** 2).sum())
+        if mu * one > 1 + 1e-6:
+            raise Wrong(f"{case}: not private enough: mu = {mu:.4g}, and delta is {gaussian_delta(epsilon, 1 / mu):.3g} at this epsilon")
+        if mu * one < 1 - 1e-6:
+            raise Wrong(f"{case}: private, but more noise than needed: mu = {mu:.4g} where {1 / one:.4g} is allowed")
+        total, least = (got**2).sum(), (best**2).sum()
+        if total < least * (1 + 1e-5):
+            continue
+        message = f"{case}: private, and mu is used up, but the total variance {total:.6g} can be brought down to {least:.6g}"
+        if np.ptp(got) < 1e-6 * got.max():
+            raise Wrong(f"{message}: equal noise gives too much to the small answers")
+        if np.ptp(got / a) < 1e-6 * (got / a).max():
+            raise Wrong(f"{message}: noise in proportion to the bounds gives too much to the large ones")
+        raise Wrong(message)
+    return "private, and no other choice has less total variance"

@@ -1,0 +1,259 @@
+"""The checkers of the section on the Gaussian mechanism: silent on the stub, content with the solution, able to say what is wrong."""
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from dplib import mechanisms
+from dplib.teaching import check
+from dplib.teaching.check.mechanisms import gaussian
+
+
+def classic(epsilon, delta, sensitivity=1.0, constant=1.25):
+    return sensitivity / epsilon * math.sqrt(2 * math.log(constant / delta))
+
+
+def by_bisection(epsilon, delta, sensitivity):
+    """Right, and not by dplib's way of solving; a numpy scalar is returned."""
+    low, high = np.float64(1e-9), np.float64(1e6)
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if mechanisms.log_gaussian_delta(middle, epsilon) > math.log(delta) else (low, middle)
+    return np.float64(high * sensitivity)
+
+
+def tail_sigma(epsilon, delta, sensitivity):
+    z = -ndtri(delta)
+    return sensitivity * (z + math.sqrt(z * z + 2 * epsilon)) / (2 * epsilon)
+
+
+def breaking(delta, constant=1.25):
+    return brentq(lambda e: mechanisms.log_gaussian_delta(classic(e, delta, constant=constant), e) - math.log(delta), 1, 30)
+
+
+def breaking_of_the_tail(delta):
+    c = classic(1, delta)
+    return 2 * c * (c + ndtri(delta))
+
+
+def clipped(rows, clip):
+    return rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), clip))[:, None]
+
+
+def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=mechanisms.gaussian_sigma, draw=None, seed=None):
+    """A learner's release, right unless told otherwise; with `seed`, on luck of its own."""
+    own = None if seed is None else np.random.default_rng(seed)
+
+    def function(rows, clip, epsilon, delta, rng):
+        rng, scale = own or rng, sigma(epsilon, delta, clip)
+        noise = rng.normal(scale=scale, size=rows.shape[1]) if draw is None else draw(rng, scale, rows)
+        return sum_of(rows, clip) + noise
+
+    return function
+
+
+def by_loop(rows, clip, epsilon, delta, rng):
+    """A list, by the long way, with Gaussian noise from dplib."""
+    total = [0.0] * rows.shape[1]
+    for row in rows:
+        length = math.sqrt(sum(x * x for x in row))
+        total = [t + x * (clip / length if length > clip else 1) for t, x in zip(total, row, strict=True)]
+    return list(mechanisms.gaussian(total, sensitivity=clip, epsilon=epsilon, delta=delta, rng=rng))
+
+
+def seed_inside(rows, clip, epsilon, delta, rng):
+    return release(seed=4)(rows, clip, epsilon, delta, rng)
+
+
+def data_bound(rows, clip, epsilon, delta, rng):
+    """Calibrates to the longest row of this table instead of the public bound."""
+    longest = min(clip, np.linalg.norm(rows, axis=1).max(initial=1e-9))
+    return release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d, longest))(rows, clip, epsilon, delta, rng)
+
+
+def divides_by_zero(rows, clip, epsilon, delta, rng):
+    length = np.linalg.norm(rows, axis=1)
+    return release(lambda r, c: (r * np.minimum(1, c / length * (length / length))[:, None]).sum(axis=0))(rows, clip, epsilon, delta, rng)
+
+
+def spoils_the_table(rows, clip, epsilon, delta, rng):
+    rows *= 0.5
+    return release()(rows, clip, epsilon, delta, rng)
+
+
+def remembering():
+    """Every second release has the noise of the one before, with the opposite sign and a trace of its own."""
+    last = []
+
+    def function(rows, clip, epsilon, delta, rng):
+        z = -last.pop() * (1 + 1e-6 * rng.random()) if last else rng.normal(size=rows.shape[1])
+        if not function.repeats:
+            last.append(z)
+        function.repeats = not function.repeats
+        return clipped(rows, clip).sum(axis=0) + z * mechanisms.gaussian_sigma(epsilon, delta, clip)
+
+    function.repeats = False
+    return function
+
+
+def in_pairs(rng, scale, rows):
+    half = rng.normal(scale=scale, size=rows.shape[1] // 2)
+    return np.concatenate([half, half * (1 + 1e-6 * rng.random(half.size))])
+
+
+def zero_sum(rng, scale, rows):
+    noise = rng.normal(scale=scale, size=rows.shape[1])
+    return noise - noise.mean() if noise.size >= 10 else noise
+
+
+def nearly_best(bounds, epsilon, delta):
+    """What a numerical minimiser finds: a little off, and just private enough."""
+    got = scales(bounds, epsilon, delta) * (1 + 1e-4 * np.cos(np.arange(len(bounds))))
+    return got * math.sqrt(np.sum((np.asarray(bounds) / got) ** 2)) * mechanisms.gaussian_sigma(epsilon, delta)
+
+
+def crossover(epsilon, delta):
+    return next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(epsilon, delta, math.sqrt(m)) < math.sqrt(2) * m / epsilon)
+
+
+def honest(k, epsilon, delta):
+    return mechanisms.gaussian_delta(epsilon, math.sqrt(mechanisms.gaussian_sigma(epsilon, delta, math.sqrt(k))), math.sqrt(k))
+
+
+def scales(bounds, epsilon, delta):
+    return mechanisms.gaussian_sigma(epsilon, delta) * np.sqrt(bounds * np.sum(bounds))
+
+
+def equal(bounds, epsilon, delta):
+    return np.full(len(bounds), mechanisms.gaussian_sigma(epsilon, delta, np.linalg.norm(bounds)))
+
+
+def stub(*arguments):
+    ...
+
+
+STUBS = [(getattr(check, name), stub) for name in gaussian.__all__]
+
+SOLUTIONS = [
+    (check.gau_sigma, lambda seed: by_bisection),
+    (check.gau_break, lambda seed: breaking),
+    (check.gau_clip, lambda seed: release(seed=seed)),
+    (check.gau_crossover, lambda seed: crossover),
+    (check.gau_covariance, lambda seed: honest),
+    (check.gau_scales, lambda seed: scales),
+]
+
+UNUSUAL = [
+    (check.gau_sigma, mechanisms.gaussian_sigma),
+    (check.gau_break, lambda delta: round(breaking(delta), 2)),
+    (check.gau_clip, by_loop),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: np.array([rng.normal(0, scale) for _ in range(rows.shape[1])]))),
+    (check.gau_crossover, lambda epsilon, delta: float(crossover(epsilon, delta))),
+    (check.gau_crossover, lambda epsilon, delta: np.int64(crossover(epsilon, delta))),
+    (check.gau_scales, lambda bounds, epsilon, delta: list(scales(bounds, epsilon, delta))),
+    (check.gau_scales, nearly_best),
+]
+
+WRONG = [
+    (check.gau_sigma, classic, "classic formula, a bound"),
+    (check.gau_sigma, lambda e, d, s: classic(e, d, s, 1.0), "1 for 1.25"),
+    (check.gau_sigma, tail_sigma, "with probability 1 - delta"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d), "sensitivity was not used"),
+    (check.gau_sigma, lambda e, d, s: s**2 * mechanisms.gaussian_sigma(e, d), "not to its square"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d, s) ** 2, "this is the variance"),
+    (check.gau_sigma, lambda e, d, s: 0.999 * mechanisms.gaussian_sigma(e, d, s), "more than promised"),
+    (check.gau_sigma, lambda e, d, s: 1.001 * mechanisms.gaussian_sigma(e, d, s), "less noise will do"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d, s) if e < 700 else math.nan, "finite number"),
+    (check.gau_sigma, lambda e, d, s: -1.0, "must be positive"),
+    (check.gau_sigma, lambda e, d, s: "3.7", None),
+    (check.gau_break, lambda delta: 1.0, "range of the theorem"),
+    (check.gau_break, lambda delta: 8.42, "depends on delta"),
+    (check.gau_break, breaking_of_the_tail, "the smallest delta is still smaller"),
+    (check.gau_break, lambda delta: breaking(delta, 1.0), "1 in place of 1.25"),
+    (check.gau_break, lambda delta: 7.0, "still holds"),
+    (check.gau_break, lambda delta: 12.0, "already"),
+    (check.gau_break, lambda delta: -1, "positive epsilon"),
+    (check.gau_clip, release(lambda rows, clip: rows.sum(axis=0)), "not clipped"),
+    (check.gau_clip, release(lambda rows, clip: np.clip(rows, -clip, clip).sum(axis=0)), "each entry is clipped"),
+    (check.gau_clip, release(lambda rows, clip: (rows * np.minimum(1, clip / np.maximum(np.abs(rows).sum(axis=1), 1e-9))[:, None]).sum(axis=0)), "L1 length"),
+    (check.gau_clip, release(lambda rows, clip: rows[np.linalg.norm(rows, axis=1) <= clip].sum(axis=0)), "dropped"),
+    (check.gau_clip, release(lambda rows, clip: clipped(rows, clip).mean(axis=0)), "mean"),
+    (check.gau_clip, release(lambda rows, clip: clipped(rows.sum(axis=0)[None], clip)[0]), "the sum was clipped"),
+    (check.gau_clip, release(lambda rows, clip: (rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), 1e-300))[:, None]).sum(axis=0)), "stretched"),
+    (check.gau_clip, release(lambda rows, clip: clipped(rows, clip).sum(axis=0) + clip), "not centred"),
+    (check.gau_clip, release(sigma=classic), "classic formula"),
+    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d)), "does not know the bound"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 2 * mechanisms.gaussian_sigma(e, d, c)), "twice the sigma"),
+    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d, c) ** 2), "sigma squared"),
+    (check.gau_clip, release(sigma=lambda e, d, c: math.sqrt(mechanisms.gaussian_sigma(e, d, c))), "root of sigma"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 0.95 * mechanisms.gaussian_sigma(e, d, c)), "too little"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 1.05 * mechanisms.gaussian_sigma(e, d, c)), "more than needed"),
+    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d, c) / math.sqrt(40)), "root of the number of entries"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: 0.0), "there is no noise"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale=scale)), "again and again"),
+    (check.gau_clip, release(draw=zero_sum), "add up to too little"),
+    (check.gau_clip, release(draw=in_pairs), "depends on that of another"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: rng.laplace(scale=scale / math.sqrt(2), size=rows.shape[1])), "normal shape"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: rng.uniform(-1, 1, size=rows.shape[1]) * scale * math.sqrt(3)), "normal shape"),
+    (check.gau_clip, remembering(), "release before"),
+    (check.gau_clip, seed_inside, "same noise"),
+    (check.gau_clip, data_bound, "too little"),
+    (check.gau_clip, divides_by_zero, "row of zeros"),
+    (check.gau_clip, spoils_the_table, "changes the table"),
+    (check.gau_clip, lambda rows, clip, epsilon, delta, rng: 3.0, "shape"),
+    (check.gau_clip, 3.0, "expected a function"),
+    (check.gau_crossover, lambda e, d: math.floor((mechanisms.gaussian_sigma(e, d) * e) ** 2) + 1, "root of 2 times b"),
+    (check.gau_crossover, lambda e, d: math.floor((classic(e, d) * e) ** 2 / 2) + 1, "classic formula"),
+    (check.gau_crossover, lambda e, d: crossover(e, d) - 1, "the last m"),
+    (check.gau_crossover, lambda e, d: (mechanisms.gaussian_sigma(e, d) * e) ** 2 / 2, "whole number"),
+    (check.gau_crossover, lambda e, d: 7, "smaller m is enough"),
+    (check.gau_crossover, lambda e, d: 2, "at this m"),
+    (check.gau_covariance, lambda k, e, d: d, "promised delta"),
+    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, mechanisms.gaussian_sigma(e, d, math.sqrt(k)) ** 2, math.sqrt(k)), "holds variances"),
+    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, math.sqrt(mechanisms.gaussian_sigma(e, d, math.sqrt(k)))), "has length root k"),
+    (check.gau_covariance, lambda k, e, d: 0.5, "more than is needed"),
+    (check.gau_covariance, lambda k, e, d: 2.0, "between 0 and 1"),
+    (check.gau_scales, equal, "equal noise"),
+    (check.gau_scales, lambda b, e, d: b * math.sqrt(len(b)) * mechanisms.gaussian_sigma(e, d), "in proportion to the bounds"),
+    (check.gau_scales, lambda b, e, d: scales(b, e, d) ** 2, "standard deviations were asked"),
+    (check.gau_scales, lambda b, e, d: b * mechanisms.gaussian_sigma(e, d), "not private enough"),
+    (check.gau_scales, lambda b, e, d: 1.01 * scales(b, e, d), "more noise than needed"),
+    (check.gau_scales, lambda b, e, d: np.where(b < 2, 0, scales(b, e, d)), "gets no noise"),
+    (check.gau_scales, lambda b, e, d: scales(b, e, d).sum(), "shape"),
+]
+
+
+@pytest.mark.parametrize(("checker", "answer"), STUBS)
+def test_stub(checker, answer, says):
+    assert says(checker, answer).startswith("○")
+
+
+@pytest.mark.parametrize("checker", [checker for checker, _ in STUBS])
+def test_nothing_yet(checker, says):
+    assert says(checker, ...).startswith("○")
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("checker", "make"), SOLUTIONS)
+def test_solution(checker, make, seed, says):
+    line = says(checker, make(seed))
+    assert line.startswith("✓"), line
+
+
+@pytest.mark.parametrize(("checker", "answer"), UNUSUAL)
+def test_unusual_but_right(checker, answer, says):
+    line = says(checker, answer)
+    assert line.startswith("✓"), line
+
+
+@pytest.mark.parametrize(("checker", "answer", "reason"), WRONG)
+def test_wrong(checker, answer, reason, says):
+    line = says(checker, answer)
+    assert line.startswith("✗") and (reason is None or reason in line), line
+
+
+def test_every_checker_is_tried():
+    for cases in (STUBS, SOLUTIONS, WRONG):
+        assert {checker.__name__ for checker, *_ in cases} == set(gaussian.__all__)
