@@ -17,11 +17,12 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np
 import opendp.prelude as dp
 from anonypy import Preserver
+from dp_accounting.pld import privacy_loss_distribution as pld
 from pycanon import anonymity as pycanon
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dplib import anonymity, data, histograms, mechanisms, svt
+from dplib import anonymity, data, fdp, histograms, mechanisms, svt
 
 dp.enable_features("contrib", "honest-but-curious")
 MILLION = 1_000_000
@@ -135,9 +136,28 @@ def projections():
         yield f"{name} projection, 10^4 bins (HiGHS; L1 distance {extra:+.0e} of its)", seconds(lambda: project(noisy, total), repeats=50), peer, 1000
 
 
+def accounting():
+    """Epsilon at delta = 1e-5 of 10,000 releases. Both programs give upper bounds, dp_accounting at its default grid: the smaller is the closer."""
+    steps, delta, epsilon = 10_000, 1e-5, 0.01
+    noise = 2 / (1 + np.exp(epsilon))            # dp_accounting's parameter: how often the answer is a fair coin
+    for name, asked, ours, theirs in (
+        ("randomized response", 20, lambda: fdp.approx(epsilon), lambda: pld.from_randomized_response(noise, 2)),
+        ("Laplace", 2, lambda: fdp.laplace(epsilon), lambda: pld.from_laplace_mechanism(1 / epsilon)),
+        ("sampled Gaussian", 1, lambda: fdp.gaussian(1 / 4).subsample(0.01), lambda: pld.from_gaussian_mechanism(4.0, sampling_prob=0.01)),
+    ):
+        def total(make=ours):
+            both = make() ** steps
+            return max(both.epsilon(delta), both.inverse().epsilon(delta))
+
+        def peer(make=theirs):
+            return make().self_compose(steps).get_epsilon_for_delta(delta)
+
+        yield f"{steps:,} x {name}: epsilon {total():.4f}, dp_accounting {peer():.4f}", seconds(total), seconds(peer, repeats=3), asked
+
+
 def main():
     print(f"{'ratio':>9}  {'asked':>6}  {'dplib':>11}  {'peer':>11}  work")
-    for group in (draws, scans, clip_bound, selection, syntactic, projections):
+    for group in (draws, scans, clip_bound, selection, syntactic, projections, accounting):
         for work, ours, peer, asked in group():
             print(f"{peer / ours:>8,.0f}x  {asked:>5,}x  {ours * 1e3:>8.3f} ms  {peer * 1e3:>8.0f} ms  {work}", flush=True)
 
