@@ -126,7 +126,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_tensor, only_one_alike, "best test misses"),
     (check.prod_tensor, lambda one, other, alpha: 1 - alpha, "best test misses"),
     (check.prod_tensor, lambda one, other, alpha: 0.0, "best test misses"),
-    (check.prod_tensor, lambda one, other, alpha: one, "a single number"),
+    (check.prod_tensor, lambda one, other, alpha: one, "expected a number, got an array"),
     (check.prod_tensor, lambda one, other, alpha: math.nan, "finite"),
     (check.prod_tensor, lambda one: 1, "TypeError"),
     (check.prod_tensor, 3.0, "expected a function"),
@@ -168,7 +168,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_vendor, lambda phases, delta: 0.99 * honest(phases, delta), "false promise"),
     (check.prod_vendor, lambda phases, delta: None if delta < 1e-5 else honest(phases, delta), "not attempted"),
     (check.prod_vendor, lambda phases, delta: "2.07", "false promise"),
-    (check.prod_vendor, lambda phases, delta: [1, 2], "a single number"),
+    (check.prod_vendor, lambda phases, delta: [1, 2], "expected a number, got an array"),
 ]
 
 

@@ -143,7 +143,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_inverse, lambda f, a: inverse(f, a) if a < f(0.0) else 0.5, "nothing has to be accused wrongly"),
     (check.tf_inverse, lambda f, a: 1.0 if a == 0 else inverse(f, a), "left end"),
     (check.tf_inverse, lambda f, a: np.linspace(0, 1, 1001)[np.argmax(f(np.linspace(0, 1, 1001)) <= a)], "not the smallest"),
-    (check.tf_inverse, lambda f, a: np.zeros(3), "expected one number"),
+    (check.tf_inverse, lambda f, a: np.zeros(3), "expected a number"),
     (check.tf_verdict, point, "every count as expected"),
     (check.tf_verdict, lambda *a: refuted(*a, share=False), "share the error"),
     (check.tf_verdict, lambda *a: refuted(*a, share=False, sided=1), "share the error"),

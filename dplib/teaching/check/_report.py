@@ -2,7 +2,9 @@
 import functools
 import warnings
 
-__all__ = ["NotAttempted", "Wrong", "ask", "checker"]
+import numpy as np
+
+__all__ = ["NotAttempted", "Wrong", "ask", "checker", "number"]
 
 
 class Wrong(Exception):
@@ -48,3 +50,18 @@ def ask(function, *arguments, **keywords):
     if result is ...:
         raise NotAttempted
     return result
+
+
+def number(value, what):
+    """A finite number, as a float; `Wrong` for anything else, `NotAttempted` if there is none."""
+    if value is None:
+        raise NotAttempted
+    try:
+        value = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise Wrong(f"{what}: expected a number, got {value!r}") from None
+    if value.size != 1:
+        raise Wrong(f"{what}: expected a number, got an array of shape {value.shape}")
+    if not np.isfinite(value).all():
+        raise Wrong(f"{what}: expected a finite number, got {value.item():g}")
+    return value.item()

@@ -8,20 +8,9 @@ from scipy.special import ndtr, ndtri
 from dplib import distributions, mechanisms
 from dplib.svt import log_laplace_cdf
 from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
 
 __all__ = ["adp_convert", "adp_exact_delta", "adp_off_by_one", "adp_tail", "adp_threshold", "adp_witness"]
-
-
-def _number(value, what):
-    """A finite number, `Wrong` for anything else."""
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-    if not math.isfinite(value):
-        raise Wrong(f"{what}: expected a finite number, got {value:g}")
-    return value
 
 
 def _over_all_sets(p, q, epsilon):
@@ -66,7 +55,7 @@ def adp_exact_delta(my_delta):
         answer = ask(my_delta, p.copy(), q.copy(), epsilon)
         if answer is None:
             raise NotAttempted
-        got, right = _number(answer, "delta"), _over_all_sets(p, q, epsilon)
+        got, right = number(answer, "delta"), _over_all_sets(p, q, epsilon)
         if abs(got - right) < 1e-9:
             continue
         case = (f"p = {p.round(3).tolist()}, q = {q.round(3).tolist()}, epsilon = {epsilon:g}: "
@@ -75,7 +64,7 @@ def adp_exact_delta(my_delta):
             if abs(got - value) < 1e-9:
                 raise Wrong(f"{case}; {message}")
         raise Wrong(case)
-    if abs(_number(ask(my_delta, tags.copy(), tags[::-1].copy(), 0.5), "delta") - 1) > 1e-9:
+    if abs(number(ask(my_delta, tags.copy(), tags[::-1].copy(), 0.5), "delta") - 1) > 1e-9:
         raise Wrong("the random tag with 12 tags publishes the record: its delta is 1")
     return "the same as all sets of outcomes, on 49 pairs of laws, and 1 for the random tag"
 
@@ -120,7 +109,7 @@ def adp_tail(tail_sigma):
         answer = ask(tail_sigma, epsilon, delta)
         if answer is None:
             raise NotAttempted
-        got, z = _number(answer, "sigma"), -float(ndtri(delta))
+        got, z = number(answer, "sigma"), -float(ndtri(delta))
         if got <= 0:
             raise Wrong(f"sigma must be positive, got {got:g}")
         right = (z + math.sqrt(z * z + 2 * epsilon)) / (2 * epsilon)
@@ -220,7 +209,7 @@ def adp_off_by_one(honest_delta):
         answer = ask(honest_delta, scale, threshold)
         if answer is None:
             raise NotAttempted
-        got, ratio = _number(answer, "delta"), math.exp(-1 / scale)
+        got, ratio = number(answer, "delta"), math.exp(-1 / scale)
         right = ratio ** (threshold - 1) / (1 + ratio)
         if abs(got / right - 1) < 1e-6:
             continue
@@ -250,7 +239,7 @@ def adp_convert(convert):
         answer = ask(convert, epsilon, delta, at)
         if answer is None:
             raise NotAttempted
-        got, right = _number(answer, "delta"), distributions.exact_delta(*_worst_law(epsilon, delta), at)
+        got, right = number(answer, "delta"), distributions.exact_delta(*_worst_law(epsilon, delta), at)
         if abs(got - right) < 1e-9 * max(1, 1 / max(right, 1e-3)) and (right == 0 or abs(got / right - 1) < 1e-6):
             continue
         case = f"from ({epsilon:g}, {delta:g}) to epsilon = {at:g}: {got:.6g}"

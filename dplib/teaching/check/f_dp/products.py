@@ -4,22 +4,9 @@ import math
 import numpy as np
 
 from dplib import fdp
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
 
 __all__ = ["prod_band", "prod_squares", "prod_tensor", "prod_vendor"]
-
-
-def _number(value, what):
-    """A finite number, `Wrong` for anything else."""
-    try:
-        value = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-    if value.size != 1:
-        raise Wrong(f"{what}: expected a single number, got an array of shape {value.shape}")
-    if not np.all(np.isfinite(value)):
-        raise Wrong(f"{what}: expected a finite number, got {value.item():g}")
-    return value.item()
 
 
 def _most_caught(p, q, alpha):
@@ -65,7 +52,7 @@ def prod_tensor(tensor):
             answer = ask(tensor, tuple(law.copy() for law in one), tuple(law.copy() for law in other), alpha)
             if answer is None:
                 raise NotAttempted
-            got = _number(answer, "the product")
+            got = number(answer, "the product")
             p, q = (np.outer(a, b).ravel() for a, b in zip(one, other))
             right = _tradeoff(p, q, alpha)
             if abs(got - right) < 1e-9:
@@ -140,7 +127,7 @@ def prod_band(fewest):
         answer = ask(fewest, epsilon, alpha)
         if answer is None:
             raise NotAttempted
-        got = _number(answer, "the number of releases")
+        got = number(answer, "the number of releases")
         p, mean = 1 / (1 + math.exp(epsilon)), epsilon * math.tanh(epsilon / 2)        # P(evidence = epsilon), kl
         third = p * (epsilon + mean) ** 3 + (1 - p) * (epsilon - mean) ** 3
         variance = epsilon**2 - mean**2
@@ -176,7 +163,7 @@ def prod_vendor(honest_epsilon):
         answer = ask(honest_epsilon, list(phases), delta)
         if answer is None:
             raise NotAttempted
-        got = _number(answer, "epsilon")
+        got = number(answer, "epsilon")
         steps = [(fdp.gaussian(1 / sigma).subsample(q), times) for q, sigma, times in phases]
         product = fdp.compose(steps)
         one, other = product.epsilon(delta), product.inverse().epsilon(delta)

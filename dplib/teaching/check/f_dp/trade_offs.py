@@ -4,22 +4,9 @@ import math
 import numpy as np
 
 from dplib import fdp
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
 
 __all__ = ["tf_best_test", "tf_conditions", "tf_court", "tf_inverse", "tf_verdict"]
-
-
-def _number(value, what):
-    """A finite number, `Wrong` for anything else."""
-    try:
-        value = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-    if value.size != 1:
-        raise Wrong(f"{what}: expected one number, got {value.size}")
-    if not math.isfinite(value.item()):
-        raise Wrong(f"{what}: expected a finite number, got {value.item():g}")
-    return value.item()
 
 
 def _best(p, q, alpha):
@@ -45,7 +32,7 @@ def tf_court(missed_at_least):
         answer = ask(missed_at_least, epsilon, delta, alpha)
         if answer is None:
             raise NotAttempted
-        got, right = _number(answer, "the share missed"), _best(*_worst_pair(epsilon, delta), alpha)
+        got, right = number(answer, "the share missed"), _best(*_worst_pair(epsilon, delta), alpha)
         if abs(got - right) < 1e-9:
             continue
         case = f"epsilon = {epsilon:g}, delta = {delta:g}, alpha = {alpha:g}: {got:.6f}"
@@ -186,7 +173,7 @@ def tf_inverse(inverse):
             answer = ask(inverse, f, alpha)
             if answer is None:
                 raise NotAttempted
-            answers.append((name, f, alpha, _number(answer, "the inverse"), _bisect(f, alpha)))
+            answers.append((name, f, alpha, number(answer, "the inverse"), _bisect(f, alpha)))
     for name, f, alpha, got, right in answers:
         if abs(got - right) < 2e-6:
             continue

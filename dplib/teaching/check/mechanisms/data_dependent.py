@@ -8,22 +8,9 @@ import numpy as np
 from dplib import data_dependent
 from dplib.svt import log_laplace_cdf
 from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
 
 __all__ = ["dd_blocks", "dd_mean", "dd_smooth", "dd_test", "dd_witness"]
-
-
-def _number(value, what):
-    """A finite number, `Wrong` for anything else."""
-    if value is None:
-        raise NotAttempted
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-    if not math.isfinite(value):
-        raise Wrong(f"{what}: expected a finite number, got {value:g}")
-    return value
 
 
 PROMISED, NEEDED = 0.1, 4.0                      # the colleague's epsilon; the loss that the learner must show
@@ -81,7 +68,7 @@ def dd_mean(reach):
     cases += [(rng.normal(0, 40, size), -60.0, 35.0) for size in (2, 3, 10, 40)]
     cases += [(rng.exponential(10, size), 0.0, 90.0) for size in (2, 5, 30)]
     for values, low, high in cases:
-        got, raw = _number(ask(reach, np.array(values, dtype=float), low, high), "reach"), np.array(values, dtype=float)
+        got, raw = number(ask(reach, np.array(values, dtype=float), low, high), "reach"), np.array(values, dtype=float)
         x = np.clip(raw, low, high)
         added, taken = _mean_moves(x, low, high)
         right, n = max(added, taken), len(x)
@@ -159,7 +146,7 @@ def _smooth_cases():
 def dd_smooth(my_smooth):
     """`my_smooth(values, beta, low, high)`: smooth sensitivity of the ceil(n/2)-th smallest, replace."""
     for values, beta, low, high, right in _smooth_cases():
-        got = _number(ask(my_smooth, values.copy(), beta, low, high), "smooth sensitivity")
+        got = number(ask(my_smooth, values.copy(), beta, low, high), "smooth sensitivity")
         if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-9):
             continue
         shown = np.sort(values)[:6].tolist() if len(values) <= 6 else f"of {len(values)} rows"
@@ -264,7 +251,7 @@ def dd_blocks(my_aggregate):
 
 
 def _run(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng):
-    return _number(ask(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng), "answer")
+    return number(ask(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng), "answer")
 
 
 def _look_at_blocks(my_aggregate, rng):
@@ -322,11 +309,11 @@ def _look_at_noise(my_aggregate, rng):
         (one, -math.inf, 8, -4.0, 0.0, 0.5, (7 * -2.0 - 4.0) / 8),
         ([], 0.0, 4, 2.0, 6.0, 1.0, 4.0),
     ]
-    for rows, number, blocks, low, high, epsilon, centre in cases:
+    for rows, constant, blocks, low, high, epsilon, centre in cases:
         runs = 1500
-        got = np.array([_run(my_aggregate, list(rows), always(number), blocks, low, high, epsilon, rng) for _ in range(runs)])
+        got = np.array([_run(my_aggregate, list(rows), always(constant), blocks, low, high, epsilon, rng) for _ in range(runs)])
         scale = (high - low) / (blocks * epsilon)
-        case = f"{len(rows)} rows, {blocks} blocks, every answer {number:g}, range [{low:g}, {high:g}], epsilon = {epsilon:g}"
+        case = f"{len(rows)} rows, {blocks} blocks, every answer {constant:g}, range [{low:g}, {high:g}], epsilon = {epsilon:g}"
         middle, error = float(np.median(got)), 7 * scale / math.sqrt(runs)       # the median's standard error is scale/sqrt(runs)
         if len(np.unique(got)) < 0.99 * runs:
             raise Wrong(f"{case}: the answers have no noise, or the same noise again and again")
@@ -334,7 +321,7 @@ def _look_at_noise(my_aggregate, rng):
         if abs(middle - centre) > error and spread < 20 * scale:
             filled = min(len(rows), blocks)
             why = ""
-            if rows and len(rows) < blocks and abs(middle - min(max(number, low), high)) <= error:
+            if rows and len(rows) < blocks and abs(middle - min(max(constant, low), high)) <= error:
                 why = f"; the mean was taken over {filled} filled block, so one row can move it by the whole range: divide by {blocks}"
             elif not rows or len(rows) < blocks:
                 why = "; an empty block counts as the middle of the range"

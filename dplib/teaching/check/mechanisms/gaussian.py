@@ -7,22 +7,9 @@ from scipy.special import chdtrc, ndtri
 
 from dplib.mechanisms import gaussian_delta, gaussian_sigma, log_gaussian_delta
 from dplib.teaching.check._laws import LEVEL
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
 
 __all__ = ["gau_break", "gau_clip", "gau_covariance", "gau_crossover", "gau_scales", "gau_sigma"]
-
-
-def _number(value, what):
-    """A finite number, `Wrong` for anything else."""
-    if value is None:
-        raise NotAttempted
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-    if not math.isfinite(value):
-        raise Wrong(f"{what}: expected a finite number, got {value:g}")
-    return value
 
 
 def _classic(epsilon, delta, constant=1.25):
@@ -44,7 +31,7 @@ def gau_sigma(analytic_sigma):
     """`analytic_sigma(epsilon, delta, sensitivity)`: the smallest sufficient sigma."""
     for epsilon, delta, sensitivity in SIGMA_CASES:
         case = f"epsilon = {epsilon:g}, delta = {delta:g}, sensitivity = {sensitivity:.4g}"
-        got, right = _number(ask(analytic_sigma, epsilon, delta, sensitivity), case), gaussian_sigma(epsilon, delta, sensitivity)
+        got, right = number(ask(analytic_sigma, epsilon, delta, sensitivity), case), gaussian_sigma(epsilon, delta, sensitivity)
         if got <= 0:
             raise Wrong(f"{case}: sigma must be positive, got {got:g}")
         if abs(got / right - 1) < 1e-6:
@@ -81,7 +68,7 @@ def gau_break(breaking_point):
     """`breaking_point(delta)`: the epsilon from which on the classic sigma is too small."""
     for delta in (1e-5, 1e-2, 1e-3, 1e-9, 0.05, 1e-12):
         case = f"delta = {delta:g}"
-        got, right, c = _number(ask(breaking_point, delta), case), _break(delta), _classic(1, delta)
+        got, right, c = number(ask(breaking_point, delta), case), _break(delta), _classic(1, delta)
         if abs(got - right) <= 0.01:
             continue
         if got <= 0:
@@ -243,7 +230,7 @@ def gau_crossover(crossover):
     """`crossover(epsilon, delta)`: smallest m with a smaller standard deviation for the Gaussian."""
     for epsilon, delta in ((1, 1e-5), (0.1, 1e-5), (4.0, 1e-5), (1.0, 1e-9), (0.5, 1e-3), (2.0, 1e-7), (8.0, 1e-6)):
         case = f"epsilon = {epsilon:g}, delta = {delta:g}"
-        got, one = _number(ask(crossover, epsilon, delta), case), gaussian_sigma(epsilon, delta)
+        got, one = number(ask(crossover, epsilon, delta), case), gaussian_sigma(epsilon, delta)
         right = math.floor((one * epsilon) ** 2 / 2) + 1
         if got == right:
             continue
@@ -273,7 +260,7 @@ def gau_covariance(honest_delta):
         case = f"k = {k}, epsilon = {epsilon:g}, delta = {delta:g}"
         step = math.sqrt(k)
         sigma = gaussian_sigma(epsilon, delta, step)
-        got, right = _number(ask(honest_delta, k, epsilon, delta), case), gaussian_delta(epsilon, math.sqrt(sigma), step)
+        got, right = number(ask(honest_delta, k, epsilon, delta), case), gaussian_delta(epsilon, math.sqrt(sigma), step)
         if abs(got - right) <= 1e-6 * right:
             continue
         case += f": got {got:.6g}"
