@@ -518,11 +518,12 @@ def tpr_at(members, others, fpr):
 
 
 def intersect(releases):
-    """What two or more releases together leave possible for each target: the values that their class has in every release.
+    """The values that the class of each target has in every one of two or more releases.
 
     Each release hides a target among the rows of one class. The target's value is among the values of the class, in every
-    release that holds the target; where one value is left, it is disclosed, and for certain. One release alone is the
-    homogeneity attack. No value left means that the target is not in all of the releases.
+    release that holds the target; where one value is left, it is disclosed, and for certain. The sets are an upper bound of
+    what is possible: a value that a class holds once is used up by a target who is known to have it, so that two releases
+    may prove more. One release alone is the homogeneity attack. No value left means that the target is not in all of them.
 
     Privacy
     -------
@@ -540,7 +541,7 @@ def intersect(releases):
     Returns
     -------
     list of set
-        The values left for each target.
+        The values common to the target's classes.
 
     Raises
     ------

@@ -453,7 +453,8 @@ class Budget:
     guarantee : rule="basic" adds the losses. rule="advanced" is a filter (losses may be chosen adaptively): it allows
         releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon.
         rule="fdp" multiplies trade-off functions, which is exact up to numerics, rounded up. It is no filter: the
-        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers)
+        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers).
+        Where all of them are Gaussian, stopping before the squares of mu pass a total is one (Smith and Thakurta 2022)
 
     Parameters
     ----------

@@ -134,7 +134,8 @@ class TradeOff:
     def subsample(self, p):
         """p f + (1 - p) Id: everybody takes part with probability p, independently. One direction only, not symmetrised.
 
-        Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Dong, Roth and Su 2022, section 4).
+        Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020; Dong, Roth
+        and Su 2022, section 4, for samples of fixed size).
         """
         p = p if isinstance(p, (int, float)) and p == 1 else probability("p", p, zero=False)
         if p == 1:
@@ -436,16 +437,17 @@ def _worse(sides):
 
 
 def from_curve(alpha, beta):
-    """A lower bound on every trade-off function through the given points, such as the error rates of exact tests.
+    """The highest trade-off function that is below every trade-off function through the given points.
 
     Between two points a convex curve lies above the lines through the neighbouring pairs, not above its own chord:
-    joining the dots would promise more privacy than there is. The points (1, 0) and f(0) <= 1 are used, too.
+    joining the dots would promise more privacy than there is. The points (1, 0) and f(0) <= 1 are used, too. What the points
+    prove at a single alpha may be more (at the points themselves it is beta), but all of it together is not convex.
 
     Privacy
     -------
     measure : f-DP
     adjacency : the one of the points
-    guarantee : a lower bound on f, if the points lie on it; estimates have no guarantee
+    guarantee : a lower bound on f, if the points lie on it, and no convex function is a higher one; estimates have no guarantee
 
     Parameters
     ----------

@@ -417,14 +417,15 @@ _NOISE = {
 }
 
 
-def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", size=None, rng=None):
-    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each.
+def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", monotone=False, size=None, rng=None):
+    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if monotone).
 
     Privacy
     -------
     measure : epsilon-DP for each draw (`size` draws cost `size` times epsilon)
     adjacency : the one under which no score changes by more than `sensitivity`
-    guarantee : only the index is private: the noisy maximum itself must not be released
+    guarantee : only the index is private: the noisy maximum itself must not be released; monotone=True halves the noise, which
+        holds only where all scores move the same way between neighbours, such as counts under add/remove
 
     Parameters
     ----------
@@ -436,6 +437,8 @@ def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", size=
         Privacy loss of one draw, positive.
     noise : {"exponential", "laplace", "gumbel"}
         "exponential" is permute-and-flip, "gumbel" the exponential mechanism.
+    monotone : bool
+        All scores move the same way between neighbours.
     size : int, optional
         Number of independent draws; None for one index.
     rng : None, int or numpy.random.Generator
@@ -459,7 +462,7 @@ def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", size=
     1
     """
     draw = _NOISE[choice("noise", noise, tuple(_NOISE))]
-    return _noisy_argmax(_logits(scores, sensitivity, epsilon, monotone=False), draw, size, rng)
+    return _noisy_argmax(_logits(scores, sensitivity, epsilon, monotone), draw, size, rng)
 
 
 _HUGE = 1e150

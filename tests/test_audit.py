@@ -285,6 +285,23 @@ def test_a_broken_mechanism_is_caught(name):
     assert audit(run, d, d2, n=3 * runs_needed(p, q, 1.0), rng=35).epsilon > 1
 
 
+def rare(data, size, rng):
+    """Whole numbers with Laplace noise, and on the second data set one output in a hundred that gives it away."""
+    honest = np.floor(data + rng.laplace(size=size))
+    return np.where((rng.random(size) < 0.01) & (data == 1), 50.0, honest)
+
+
+@pytest.mark.parametrize("run, n, wanted", [
+    (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, 1.0), 0.9),     # as runs_needed promises
+    (laplace(1.2), 10_000, 0.85),
+    (rare, 4000, 0.6),
+    (lambda data, size, rng: rng.laplace(scale=1.0 + data, size=size), 2000, 0.85),           # both tails
+])  # fmt: skip
+def test_an_audit_that_searches_sees_nearly_as_much_as_one_that_knows_the_event(run, n, wanted):
+    found = sum(audit(run, 0.0, 1.0, n=n, rng=seed).epsilon > 1 for seed in range(200))
+    assert stats.binomtest(found, 200, wanted, alternative="less").pvalue > LEVEL
+
+
 # --- the event must come from other runs
 
 

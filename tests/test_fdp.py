@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from scipy.special import gammaln
 from scipy.stats import binom, norm
 
@@ -314,6 +315,25 @@ def test_a_curve_from_points_is_the_lower_hull_of_the_dips_by_hand():
     dips = {0.0: 0.75, 1 / 3: 1 / 3, 0.75: 0.0}                          # 1 - 2a meets 1/2 - a/2 at 1/3; 3/4 - a meets 0 at 3/4
     for alpha, beta in dips.items():
         assert float(f(alpha)) == pytest.approx(beta, abs=1e-12)
+
+
+@pytest.mark.parametrize("f, dots", [
+    (gaussian(1.0), [4, 40]), (approx(0.8, 0.05), [8, 24, 48]), (laplace(1.5), [0, 16]), (finite([0.5, 0.5], [0.2, 0.8]), [40]),
+])  # fmt: skip
+def test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_them(f, dots):
+    """By linear programming over convex curves on a grid, and the hull of their infimum by all its chords."""
+    n = 80
+    grid, bends = np.linspace(0, 1, n + 1), -np.diff(np.eye(n + 1), 2, axis=0)
+    known = {n: 0.0, **{k: float(f(grid[k])) for k in dots}}
+    bounds = [(known.get(k, 0.0), known.get(k, 1.0)) for k in range(n + 1)]
+    lowest = np.array([linprog(np.eye(n + 1)[k], A_ub=bends, b_ub=np.zeros(n - 1), bounds=bounds).fun for k in range(n + 1)])
+    g, hull = from_curve(grid[dots], f(grid[dots])), lowest.copy()
+    for i in range(n):
+        for j in range(i + 2, n + 1):
+            hull[i + 1:j] = np.minimum(hull[i + 1:j], lowest[i] + (lowest[j] - lowest[i]) * (grid[i + 1:j] - grid[i]) / (grid[j] - grid[i]))
+    assert np.all(g(grid) <= lowest + 1e-9)
+    steepest = float(abs(g(1e-6) - g(0.0)) / 1e-6)                        # the grid misses a corner by half a cell at most
+    assert np.abs(g(grid) - hull)[1:].max() <= steepest / n                # at 0 a known height is no help: trade-off functions are continuous
 
 
 @pytest.mark.parametrize("alpha, beta", [

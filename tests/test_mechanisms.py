@@ -300,6 +300,35 @@ def test_report_noisy_max_has_its_exact_law(noise, epsilon):
     follows(np.bincount(draws, minlength=4), MAX_LAWS[noise](epsilon), *wrong)
 
 
+@pytest.mark.parametrize("noise", MAX_LAWS)
+def test_report_noisy_max_of_monotone_scores_has_half_the_noise(noise):
+    draws = report_noisy_max(SCORES, sensitivity=2, epsilon=1, noise=noise, monotone=True, size=DRAWS, rng=15)
+    halves = MAX_LAWS[noise](1)                  # the law of sensitivity 1 with the 2
+    follows(np.bincount(draws, minlength=4), halves, *(law(0.1) for law in MAX_LAWS.values()), permute_and_flip_pmf(SCORES, 0.5))
+
+
+@pytest.mark.parametrize("noise", MAX_LAWS)
+def test_the_monotone_rate_costs_epsilon_if_all_scores_move_one_way_and_up_to_twice_that_otherwise(noise):
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    tail, density = {
+        "exponential": (lambda x: np.where(x > 0, np.exp(-np.abs(x)), 1.0), lambda x: (x > 0) * np.exp(-np.abs(x))),
+        "laplace": (lambda x: np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2), lambda x: np.exp(-np.abs(x)) / 2),
+        "gumbel": (lambda x: -np.expm1(-np.exp(-x)), lambda x: np.exp(-x - np.exp(-x))),
+    }[noise]
+
+    def law(scores):
+        """By quadrature on panels between whole numbers, at epsilon = sensitivity = 1: noise of scale 1."""
+        x = (np.arange(-30, 60)[:, None] + 0.5 + nodes / 2).ravel()
+        w = np.tile(weights / 2, 90)
+        return np.array([np.sum(w * density(x - u) * np.prod([1 - tail(x - v) for j, v in enumerate(scores) if j != i], axis=0))
+                         for i, u in enumerate(scores)])
+
+    draws = report_noisy_max([0, 1, 2, 2], sensitivity=1, epsilon=1, noise=noise, monotone=True, size=DRAWS, rng=16)
+    follows(np.bincount(draws, minlength=4), law([0, 1, 2, 2]))
+    one_way, both_ways = ((law(one), law(other)) for one, other in (([0, 9, 9], [1, 9, 10]), ([0, 9, 9], [1, 8, 8])))
+    assert 0.5 < np.abs(np.log(one_way[0] / one_way[1])).max() <= 1 + 1e-9 < 1.9 < np.abs(np.log(both_ways[0] / both_ways[1])).max() <= 2 + 1e-9
+
+
 @pytest.mark.parametrize("monotone", [False, True])
 def test_exponential_draws_from_its_pmf(monotone):
     draws = exponential(SCORES, sensitivity=1, epsilon=0.1, monotone=monotone, size=DRAWS, rng=11)

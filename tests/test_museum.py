@@ -20,6 +20,15 @@ def test_the_museum_is_complete():
         assert bool(variant.flaw) == bool(variant.mend) == (name in BROKEN)
 
 
+def test_three_variants_keep_what_they_claim_and_one_of_them_claims_more():
+    """Nine claim epsilon in all; noise_of_one claims c e1 + e2, which with the even split is what it costs."""
+    for c in (1, 2, 5):
+        assert {name for name, variant in VARIANTS.items() if variant.claim(0.5, c) == pytest.approx(0.5)} >= {*VARIANTS} - {"noise_of_one"}
+        assert VARIANTS["noise_of_one"].claim(0.5, c) == pytest.approx(c * 0.25 + 0.25)
+        kept = {name for name, variant in VARIANTS.items() if variant.guarantee(0.5, c) <= variant.claim(0.5, c) + 1e-12}
+        assert kept == {*SOUND, "noise_of_one"}
+
+
 # Lyu, Su and Li (2017), Figure 1, at sensitivity 1; and the notes with epsilon1 = epsilon2 = epsilon/2
 @pytest.mark.parametrize("name, threshold, query", [
     ("alg1", 4, 24), ("alg2", 12, 24), ("alg3", 4, 12), ("alg4", 8, 8 / 3), ("alg5", 4, 0), ("alg6", 4, 4),

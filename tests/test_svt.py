@@ -115,6 +115,18 @@ def test_log_probability_ignores_answers_after_the_last_reply_and_does_not_under
     assert far == pytest.approx(-1e4 / 2, rel=0.01)                                  # the threshold comes down, at 1/2 a unit
 
 
+@pytest.mark.parametrize("gap", [5e-324, 1e-300, 1e-20, 1e-13, 1e-11, 0.5])
+@pytest.mark.parametrize("centre", [0.0, 5.0, -3.0])
+def test_close_answers_are_told_apart_by_density_times_width(gap, centre):
+    """Without noise on the answers, (No, Yes) on 0 and a gap is a threshold between the two; with noise, a tiny gap changes nothing."""
+    density, _ = integrate.quad(lambda u: math.exp(-abs(u * gap - centre) / 2) / 4, 0, 1)
+    exact = log_probability([NO, YES], [0.0, gap], centre, noise=Scales(2, 0, math.inf))
+    assert exact == pytest.approx(math.log(gap) + math.log(density), abs=1e-9 if gap == 0.5 else 1e-11)
+    if gap < 1e-12:
+        noise = Scales(2, 0.25, math.inf)
+        assert index_pmf([0.0, gap], centre, noise=noise) == pytest.approx(index_pmf([0.0, 0.0], centre, noise=noise), rel=1e-11)
+
+
 @pytest.mark.parametrize("answers", [[math.inf], [math.nan, 0.0], [[0.0, 1.0]]])
 def test_the_exact_law_wants_a_vector_of_finite_answers(answers):
     with pytest.raises(ValueError, match="answers"):

@@ -67,7 +67,7 @@ RIGHT = {
     mechanisms.discrete_gaussian: {"value": 1, "sigma": 1.0},
     mechanisms.exponential: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "size": 3},
     mechanisms.exponential_pmf: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0},
-    mechanisms.report_noisy_max: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "noise": "laplace", "size": 3},
+    mechanisms.report_noisy_max: {"scores": SCORES, "sensitivity": 1.0, "epsilon": 1.0, "noise": "laplace", "monotone": True, "size": 3},
     sensitivity.clip: {"values": [1.0], "low": 0.0, "high": 1.0},
     sensitivity.count: {"adjacency": "replace"},
     sensitivity.bounded_sum: {"low": 0.0, "high": 1.0, "adjacency": "replace"},

@@ -64,7 +64,7 @@ def log_probability(outcome, answers, threshold=0.0, *, noise, values=None):
         low, high = max(answers[~outcome], default=-np.inf), min(answers[outcome], default=np.inf)
         if b1 == 0:
             return 0.0 if low < threshold <= high else -np.inf
-        return _log_interval((low - threshold) / b1, (high - threshold) / b1)
+        return _log_interval(low, high, threshold, b1)
     if b1 == 0:
         return float(log_laplace_cdf(np.where(outcome, answers - threshold, threshold - answers) / b2).sum())
     pairs, repeats = np.unique(answers + 1j * outcome, return_counts=True)     # equal replies count together
@@ -87,14 +87,18 @@ def _log_density(outcome, answers, threshold, b1, b2, values):
     return _log_sum(total) - float((np.abs(values - answers[outcome]) / b2 + np.log(2 * b2)).sum())
 
 
-def _log_interval(low, high):
-    """log P(low < Lap(1) <= high), accurate in both tails."""
+def _log_interval(low, high, centre, scale):
+    """log P(low < centre + Lap(scale) <= high), accurate in both tails and for intervals of any width."""
     if not low < high:
         return -np.inf
+    gap, low, high = high - low, (low - centre) / scale, (high - centre) / scale
     if low > 0:                                  # by symmetry, where the distribution function is small
         low, high = -high, -low
-    upper, lower = (float(log_laplace_cdf(np.array(x))) if np.isfinite(x) else (0.0 if x > 0 else -np.inf) for x in (high, low))
-    return upper + float(np.log(-np.expm1(lower - upper)))
+    if gap / scale < 1e-12:                       # density times width: the ends may be the same number after the division
+        return float(np.log(gap) - np.log(2 * scale) + min(high, 0.0))
+    if high <= 0:
+        return float(high - np.log(2) + np.log(-np.expm1(-gap / scale)))
+    return float(np.log((-np.expm1(-high) - np.expm1(low)) / 2))
 
 
 def _log_sum(logs):
@@ -167,9 +171,9 @@ def _nodes(answers, threshold, b1, b2):
     if pieces.sum() > 100_000:
         raise ValueError(f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the smallest scale")
     edges = np.concatenate([np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
-    half = np.diff(edges) / 2
-    t = (edges[:-1, None] + half[:, None] * (_POINTS + 1)).ravel()
-    return t, np.log(np.outer(half, _WEIGHTS).ravel()) - np.abs(t - threshold) / b1 - np.log(2 * b1)
+    width = np.diff(edges)[:, None]              # never 0, but half of it can be
+    t = (edges[:-1, None] + width * ((_POINTS + 1) / 2)).ravel()
+    return t, (np.log(width) + np.log(_WEIGHTS / 2)).ravel() - np.abs(t - threshold) / b1 - np.log(2 * b1)
 
 
 def log_laplace_cdf(x):

@@ -12,9 +12,19 @@ from dplib.svt.mechanism import Scales
 __all__ = ["VARIANTS", "Variant", "exact_loss", "run_variant", "worst_loss"]
 
 
+def _never(epsilon, c):
+    """No pure epsilon at all."""
+    return math.inf
+
+
+def _claimed(epsilon, c):
+    """Just the epsilon that it was given."""
+    return epsilon
+
+
 @dataclass(frozen=True)
 class Variant:
-    """One variant of the sparse vector technique, for answers of sensitivity 1; each claims to be epsilon-DP.
+    """One variant of the sparse vector technique, for answers of sensitivity 1, with what it claims and what it keeps.
 
     Attributes
     ----------
@@ -23,7 +33,10 @@ class Variant:
     threshold, query : callable
         (epsilon, c) -> Laplace scale on the threshold and on the answers; 0 for no noise.
     guarantee : callable
-        (epsilon, c) -> the epsilon that it really has over lists of any length; inf if none.
+        (epsilon, c) -> the pure epsilon that it really has over lists of any length; inf if none, though a variant that stops
+        then still has an (epsilon, delta).
+    claim : callable
+        (epsilon, c) -> the total that its source claims.
     stops : bool
         Whether it stops at its c-th positive answer.
     redraws : bool
@@ -40,6 +53,7 @@ class Variant:
     threshold: Callable
     query: Callable
     guarantee: Callable
+    claim: Callable = _claimed
     stops: bool = True
     redraws: bool = False
     releases: bool = False
@@ -49,14 +63,6 @@ class Variant:
     def noise(self, epsilon, c=1):
         """The scales of a run as `Scales`."""
         return Scales(float(self.threshold(epsilon, c)), float(self.query(epsilon, c)), math.inf)
-
-
-def _never(epsilon, c):
-    return math.inf
-
-
-def _claimed(epsilon, c):
-    return epsilon
 
 
 VARIANTS = {
@@ -106,7 +112,7 @@ VARIANTS = {
     ),
     "noise_of_one": Variant(
         "the same note: c answers for c epsilon1 + epsilon2",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 / e, guarantee=lambda e, c: (1 + c) / 2 * e,
+        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 / e, guarantee=lambda e, c: (1 + c) / 2 * e, claim=lambda e, c: (c + 1) / 2 * e,
         flaw="gives c answers with the noise of one",
         mend="noise 2c/epsilon2 on the answers",
     ),
