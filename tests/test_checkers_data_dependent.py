@@ -1,8 +1,8 @@
 """The checkers of the section on noise that fits the data: silent on the stub, content with the solution, and able to say what is wrong."""
 import math
 
+import checking
 import numpy as np
-import pytest
 
 from dplib import data_dependent as dd
 from dplib.teaching import check
@@ -89,6 +89,34 @@ def with_arrays(rows, estimate, blocks, low, high, epsilon, rng):
     return answers.mean() + (high - low) / blocks / epsilon * (rng.exponential() - rng.exponential())
 
 
+def by_quantiles(value, distance, bound, epsilon, delta, rng):
+    """Laplace noise from its quantile function."""
+    def noise(scale):
+        u = rng.random() - 0.5
+        return -scale * math.copysign(math.log1p(-2 * abs(u)), u)
+
+    half = epsilon / 2
+    return value + noise(bound / half) if distance + noise(1 / half) > math.log(1 / (2 * delta)) / half else None
+
+
+def noise_first(value, distance, bound, epsilon, delta, rng):
+    """Both noises are drawn before the test, whatever comes of it."""
+    answer, test = value + rng.laplace(scale=2 * bound / epsilon), distance + rng.laplace(scale=2 / epsilon)
+    return float(answer) if test * epsilon > -2 * math.log(2 * delta) else None
+
+
+def by_hash(rows, estimate, blocks, low, high, epsilon, rng):
+    """The block is a salted hash of the row's value."""
+    salt, parts = int(rng.integers(2**60)), [[] for _ in range(blocks)]
+    for row in rows:
+        parts[np.random.default_rng([salt, abs(hash(row))]).integers(blocks)].append(row)
+    return np.mean([min(max(estimate(part), low), high) if part else (low + high) / 2 for part in parts]) + rng.laplace(scale=(high - low) / blocks / epsilon)
+
+
+def shuffled_first(rows, estimate, blocks, low, high, epsilon, rng):
+    return aggregate()([rows[i] for i in rng.permutation(len(rows))], estimate, blocks, low, high, epsilon, rng)
+
+
 def positional(n, blocks, rng):
     return np.arange(n) // max(-(-n // blocks), 1)
 
@@ -135,6 +163,32 @@ SOLUTIONS = [
     (check.dd_blocks, lambda seed: aggregate(seed=seed)),
 ]
 
+UNUSUAL = [
+    (check.dd_witness, (np.array([100, 0, 0, 0, 0]), (0, 100, 0, 0, 100), np.float64(-1e6))),
+    (check.dd_mean, by_trying),
+    (check.dd_smooth, walk),
+    (check.dd_smooth, lambda values, beta, low, high: np.float64(walk(list(values), beta, low, high))),
+    (check.dd_test, in_arrays),
+    (check.dd_test, by_quantiles),
+    (check.dd_test, noise_first),
+    (check.dd_blocks, with_arrays),
+    (check.dd_blocks, shuffled_first),
+    (check.dd_blocks, aggregate(label=lambda n, blocks, rng: [int(rng.random() * blocks) for _ in range(n)])),
+]
+
+LEAKS = [(check.dd_test, answer) for answer in (
+    release(test=1.0), release(answer=1.0), release(exact=True), release(on_exact=True), release(fixed=True), release(pairs=True), release(reuse=True),
+    wrong_way_round, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon),
+    lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest),
+    lambda value, distance, *rest: release(answer=1.0 if value > 500 else 2.0)(value, distance, *rest),
+    lambda value, distance, bound, epsilon, delta, rng: value if distance > 400 else release()(value, distance, bound, epsilon, delta, rng),
+    lambda value, distance, bound, epsilon, delta, rng: None if distance == 0 else release()(value, distance, bound, epsilon, delta, rng),
+    lambda value, distance, bound, epsilon, delta, rng: release()(value, distance, bound, epsilon, max(delta, 0.01), rng),
+)] + [(check.dd_blocks, answer) for answer in (
+    by_hash, aggregate(label=positional), aggregate(label=balanced), aggregate(share=True), aggregate(clipped=False), aggregate(filled_only=True),
+    aggregate(no_noise=True), aggregate(fixed=True), aggregate(0.5), aggregate(by=lambda n, blocks: max(n, 1)),
+)]
+
 WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_witness, ([0, 0, 0, 0, 100], [0, 0, 0, 100, 100], 50), "look for scales farther apart"),
     (check.dd_witness, ([0], [100], 0), "the two scales are equal"),
@@ -163,9 +217,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_smooth, lambda values, beta, low, high: 2 * smooth(values, beta, low, high), "larger than need be"),
     (check.dd_smooth, lambda values, beta, low, high: 0.99 * smooth(values, beta, low, high), "too small"),
     (check.dd_smooth, lambda values, beta, low, high: smooth(values, beta, low, high) if len(values) > 1 else 0.0, "the search finds"),
-    (check.dd_test, release(test=1.0, answer=1.0, threshold=lambda epsilon, delta: math.log(0.5 / delta) / epsilon), "2 epsilon in all"),
-    (check.dd_test, release(test=1.0, answer=1.0, threshold=lambda epsilon, delta: math.log(2 / delta) / (2 * epsilon)), "far more often than delta"),
-    (check.dd_test, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon), "more often than delta"),
+    (check.dd_test, release(test=1.0, answer=1.0, threshold=lambda epsilon, delta: math.log(0.5 / delta) / epsilon), "2ε in all"),
+    (check.dd_test, release(test=1.0, answer=1.0, threshold=lambda epsilon, delta: math.log(2 / delta) / (2 * epsilon)), "far more often than δ"),
+    (check.dd_test, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon), "more often than δ"),
     (check.dd_test, release(threshold=lambda epsilon, delta: 2 * math.log(1 / delta) / epsilon), "half as often"),
     (check.dd_test, release(threshold=lambda epsilon, delta: math.log(0.5 / delta) / epsilon), "passes too often"),
     (check.dd_test, release(test=1.0), "test's noise has half"),
@@ -173,17 +227,18 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, release(answer=4.0), "twice the scale"),
     (check.dd_test, release(bound_in=False), "does not know the bound"),
     (check.dd_test, release(threshold=lambda epsilon, delta: -1e9), "tested or not"),
-    (check.dd_test, release(threshold=lambda epsilon, delta: 2 / epsilon * math.log(0.5 / max(delta, 0.01))), "tested or not"),
+    (check.dd_test, release(threshold=lambda epsilon, delta: 2 / epsilon * math.log(0.5 / max(delta, 0.01))), "δ = 1e-06"),
     (check.dd_test, wrong_way_round, "wrong way round"),
     (check.dd_test, release(reuse=True), "used again"),
-    (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest), "distance 40"),
+    (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest), "half the scale"),
     (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if value > 500 else 2.0)(value, distance, *rest), "half the scale"),
     (check.dd_test, release(exact=True), "exact value"),
     (check.dd_test, release(on_exact=True), "compared without noise"),
-    (check.dd_test, release(fixed=True), "same noise comes again"),
-    (check.dd_test, release(pairs=True), "next one's"),
+    (check.dd_test, release(fixed=True), "the same in all"),
+    (check.dd_test, release(pairs=True), "in the call before"),
     (check.dd_test, lambda *arguments: "no", "expected a number or None"),
     (check.dd_test, lambda value: None, "TypeError"),
+    (check.dd_blocks, by_hash, "the block follows the value"),
     (check.dd_blocks, aggregate(label=positional), "fixed size"),
     (check.dd_blocks, aggregate(label=balanced), "fixed size"),
     (check.dd_blocks, aggregate(label=lambda n, blocks, rng: np.full(n, rng.integers(blocks))), "three rows, two blocks"),
@@ -208,36 +263,4 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 
-def test_every_checker_is_tested():
-    names = set(data_dependent.__all__)
-    for table in (STUBS, SOLUTIONS, WRONG):
-        assert {row[0].__name__ for row in table} == names
-
-
-@pytest.mark.parametrize("checker, answer", [*STUBS, *((checker, None) for checker, _ in STUBS)])
-def test_a_stub_is_not_attempted(says, checker, answer):
-    assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
-
-
-@pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
-def test_the_solution_is_right_whatever_its_luck(says, checker, solution):
-    for seed in range(20):                       # 260 chi-square tests at 1e-6 in all, and as many at six or seven standard errors
-        assert says(checker, solution(seed)).startswith(f"✓ {checker.__name__}: ")
-
-
-@pytest.mark.parametrize("checker, answer, reason", WRONG)
-def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
-    said = says(checker, answer)
-    assert said.startswith(f"✗ {checker.__name__}: ") and reason in said
-
-
-@pytest.mark.parametrize("checker, answer", [
-    (check.dd_witness, (np.array([100, 0, 0, 0, 0]), (0, 100, 0, 0, 100), np.float64(-1e6))),
-    (check.dd_mean, by_trying),
-    (check.dd_smooth, walk),
-    (check.dd_smooth, lambda values, beta, low, high: np.float64(walk(list(values), beta, low, high))),
-    (check.dd_test, in_arrays),
-    (check.dd_blocks, with_arrays),
-])
-def test_an_unusual_answer_that_is_right_is_accepted(says, checker, answer):
-    assert says(checker, answer).startswith("✓")
+TestAnswers = checking.tests(data_dependent, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

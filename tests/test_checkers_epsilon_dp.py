@@ -2,8 +2,8 @@
 import inspect
 import math
 
+import checking
 import numpy as np
-import pytest
 
 from dplib import distributions, local
 from dplib.teaching import check
@@ -39,13 +39,9 @@ def respond(truth=lambda e, k: e / (e + k - 1), *, seed=None, others=True, share
         shift = rng.integers(1 if others else 0, k, n)
         if shared == "everybody":
             shift = np.full(n, shift[0])
-        if shared == "pairs":
-            honest, shift = np.repeat(honest[::2], 2), np.repeat(shift[::2], 2)
-        if shared == "halves":
-            honest, shift = np.tile(honest[: n // 2], 2), np.tile(shift[: n // 2], 2)
-        if shared == "lies of pairs":
-            shift = np.repeat(shift[::2], 2)
-            honest = np.repeat(honest[::2], 2)
+        whose = {"pairs": np.arange(n) // 2 * 2, "halves": np.arange(n) % max(n // 2, 1), "two apart": np.arange(n) // 4 * 4 + np.arange(n) % 2}
+        if shared in whose:
+            honest, shift = honest[whose[shared]], shift[whose[shared]]
         if way == "next":
             shift[:] = 1
         return np.where(honest, values, (values + shift) % k)
@@ -102,7 +98,75 @@ def five_stars(scale=lambda B, epsilon: B / epsilon, bound="user", *, stars_only
 
 def noise_of_the_heaviest(users, stars, B, epsilon, rng):
     each = np.unique(users[stars == 5], return_counts=True)[1]
-    return np.minimum(each, B).sum() + rng.laplace(scale=min(B, each.max()) / epsilon)
+    return np.minimum(each, B).sum() + rng.laplace(scale=min(B, each.max(initial=1)) / epsilon)
+
+
+def whole(seed):
+    own = np.random.default_rng(seed)
+
+    def function(users, stars, B, epsilon, rng):
+        p = -math.expm1(-epsilon / B)
+        return int(EXACT(users, stars, B, epsilon, rng)) + own.geometric(p) - own.geometric(p)
+
+    return function
+
+
+def sixty_four_bits(seed):
+    own = np.random.default_rng(seed)
+
+    def function(values, k, epsilon, rng):
+        cut = int(2**63 * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
+        return [int(v) if int(own.integers(0, 2**63)) < cut else int((v + own.integers(1, k)) % k) for v in values]
+
+    return function
+
+
+def then(make, change):
+    """An answer after which `change(output, arguments, rng)` comes."""
+    return lambda *arguments: change(make(*arguments), arguments[:-1], arguments[-1])
+
+
+def exact_where(condition, right):
+    """The exact count, or the true answers, where `condition(arguments)` holds."""
+    def function(*arguments):
+        if condition(*arguments[:-1]):
+            return arguments[0] if right is RESPOND else EXACT(*arguments)
+        return right(*arguments)
+
+    return function
+
+
+def quota(values, k, epsilon, rng):
+    honest = rng.permutation(len(values)) < round(len(values) * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
+    return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
+
+
+def remembers():
+    last = {}
+
+    def function(values, k, epsilon, rng):
+        honest, old = rng.random(len(values)) < math.exp(epsilon) / (math.exp(epsilon) + k - 1), last.get((len(values), k))
+        honest = honest if old is None else np.where(np.arange(len(values)) <= len(values) // 2, honest, old)
+        last[len(values), k] = honest
+        return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
+
+    return function
+
+
+def runs_of_user(users, stars, B, epsilon, rng):
+    """At most B of each run of equal users: this depends on the order of the rows."""
+    starts = np.flatnonzero(np.diff(users[stars == 5], prepend=-1))
+    return np.minimum(np.diff(np.append(starts, np.sum(stars == 5))), B).sum() + rng.laplace(scale=B / epsilon)
+
+
+def never_negative(users, stars, B, epsilon, rng):
+    while True:
+        result = USER(users, stars, B, epsilon, rng)
+        if result >= 0:
+            return result
+
+
+USER, EXACT, RESPOND = five_stars(), five_stars(lambda B, epsilon: 0), respond()
 
 
 STUBS = [
@@ -130,19 +194,19 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_unit, {**UNIT, "number of ratings, add/remove": 21}, "not the median"),
     (check.dp_unit, {**UNIT, "staff by department (5 counts), add/remove": 5}, "one of the five counts"),
     (check.dp_unit, {**UNIT, "staff by department (5 counts), replace": 1}, "two counts move"),
-    (check.dp_unit, {**UNIT, "number of posts, add/remove": 3}, "most rows"),
+    (check.dp_unit, {**UNIT, "number of posts, add/remove": 3}, "most posts"),
     (check.dp_unit, {**UNIT, "number of visits, each row written twice, add/remove": 1}, "2-stable"),
-    (check.dp_unit, {**UNIT, "number of posts, add/remove": ...}, "number of posts, add/remove: not attempted yet"),
     (check.dp_unit, {"number of posts, add/remove": 10}, "expected the names"),
-    (check.dp_unit, 5, "expected form"),
+    (check.dp_unit, 5, "expected a dict"),
+    (check.dp_epsilon, {**FIVE, "ninety": 2.2}, "rounded too far"),
     (check.dp_epsilon, {**FIVE, "ninety": 9}, "its logarithm"),
     (check.dp_epsilon, {**FIVE, "ninety": 0.9}, "0.9 in one world"),
     (check.dp_epsilon, {**FIVE, "die": math.log(2)}, "tells the truth too"),
     (check.dp_epsilon, {**FIVE, "brave": math.log(2)}, "outcome yes"),
     (check.dp_epsilon, {**FIVE, "six": 0}, "1/10"),
-    (check.dp_epsilon, {**FIVE, "six": math.nan}, "1/10"),
+    (check.dp_epsilon, {**FIVE, "six": math.nan}, "expected a number"),
     (check.dp_epsilon, {**FIVE, "mute": 0.5}, "does not depend"),
-    (check.dp_epsilon, {**FIVE, "mute": "none"}, "expected form"),
+    (check.dp_epsilon, {**FIVE, "mute": "none"}, "expected a number"),
     (check.dp_respond, respond(lambda e, k: 1.0), "no noise"),
     (check.dp_respond, respond(others=False), "second chance"),
     (check.dp_respond, respond(lambda e, k: e / (e + 1)), "two answers only"),
@@ -150,12 +214,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_respond, respond(lambda e, k: e**0.5 / (e**0.5 + k - 1)), "only ε/2"),
     (check.dp_respond, respond(lambda e, k: e / (e + k)), "not e^ε + k"),
     (check.dp_respond, respond(lambda e, k: (e - 1) / (e + k - 1)), "the truth too; yours"),
-    (check.dp_respond, respond(lambda e, k: 1.2 / (1.2 + k - 1)), "comes out in"),
+    (check.dp_respond, respond(lambda e, k: 1.2 / (1.2 + k - 1)), "at least should be"),
     (check.dp_respond, respond(way="next"), "always the next answer"),
     (check.dp_respond, respond(shared="everybody"), "one coin for everybody"),
     (check.dp_respond, respond(shared="pairs"), "neighbours in the list share"),
     (check.dp_respond, respond(shared="halves"), "half a list apart share"),
-    (check.dp_respond, same_every_time, "same coins in every survey"),
+    (check.dp_respond, same_every_time, "a seed is fixed inside"),
     (check.dp_respond, lambda values, k, epsilon, rng: values[:5], "one for each person"),
     (check.dp_respond, lambda values, k, epsilon, rng: values + 1, "none of the answers"),
     (check.dp_respond, lambda values: values, "TypeError"),
@@ -167,7 +231,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_survey, lambda epsilon, error: math.ceil(2**0.5 / epsilon / error), "trusted office"),
     (check.dp_survey, people_needed(up=5), "more than needed"),
     (check.dp_survey, people_needed(up=-5), "too few"),
-    (check.dp_survey, lambda epsilon, error: math.inf, "whole number"),
+    (check.dp_survey, lambda epsilon, error: math.inf, "finite number"),
     (check.dp_survey, lambda epsilon, error: 0.5, "whole number"),
     (check.dp_user, five_stars(lambda B, epsilon: 1 / epsilon), "noise is for one row"),
     (check.dp_user, five_stars(bound="none"), "nobody's contribution"),
@@ -177,11 +241,14 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, five_stars(lambda B, epsilon: 2 * B / epsilon), "twice the noise"),
     (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / 2), "half the noise"),
     (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / 2**0.5), "smaller than that"),
-    (check.dp_user, five_stars(lambda B, epsilon: 0), "no noise"),
-    (check.dp_user, five_stars(again=True), "one noise serves two"),
+    (check.dp_user, five_stars(lambda B, epsilon: 0), "there is no noise there"),
+    (check.dp_user, five_stars(again=True), "that of 1 call before"),
     (check.dp_user, noise_of_the_heaviest, "heaviest user of this table"),
-    (check.dp_user, lambda users, stars, B, epsilon, rng: rng.normal(15, 5), "comes out in"),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: rng.normal(15, 5), "should be in 75%"),
     (check.dp_user, lambda users, stars, B, epsilon, rng: math.nan, "not finite"),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: print(end=""), "is the `return` missing?"),
+    (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.laplace(B / epsilon), "is the centre"),
+    (check.dp_user, never_negative, "drawn again while the result is negative"),
     (check.dp_means, {**MEANS, "clamped": 2}, "not 0.2"),
     (check.dp_means, {**MEANS, "truncated": 1}, "only one of them can give"),
     (check.dp_means, {**MEANS, "coin": 0.1}, "ten zeros"),
@@ -199,39 +266,47 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 
-def test_every_checker_is_tested():
-    names = set(epsilon_dp.__all__)
-    for table in (STUBS, SOLUTIONS, WRONG):
-        assert {row[0].__name__ for row in table} == names
-
-
-@pytest.mark.parametrize("checker, answer", [*STUBS, *((checker, None) for checker, _ in STUBS)])
-def test_a_stub_is_not_attempted(says, checker, answer):
-    assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
-
-
-@pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
-def test_the_solution_is_right_whatever_its_luck(says, checker, solution):
-    lines = {says(checker, solution(seed)) for seed in range(20)}    # about 280 chi-square tests at 1e-6 in all
-    assert len(lines) == 1 and lines.pop().startswith(f"✓ {checker.__name__}: ")
-
-
-@pytest.mark.parametrize("checker, answer, reason", WRONG)
-def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
-    said = says(checker, answer)
-    assert said.startswith(f"✗ {checker.__name__}: ") and reason in said
-
-
-@pytest.mark.parametrize("checker, answer", [
+UNUSUAL = [
     (check.dp_respond, one_by_one),
     (check.dp_respond, mixture),
+    (check.dp_respond, checking.seeded(sixty_four_bits)),
     (check.dp_respond, lambda values, k, epsilon, rng: local.randomized_response(values, epsilon=epsilon, k=k, rng=rng)),
     (check.dp_user, five_stars(keep="first rows")),
+    (check.dp_user, checking.seeded(whole)),
+    (check.dp_user, then(USER, lambda out, table, rng: round(out))),
+    (check.dp_user, then(USER, lambda out, table, rng: max(out, 0.0))),
     (check.dp_survey, lambda epsilon, error: float(people_needed()(epsilon, error))),
     (check.dp_epsilon, {name: round(value, 4) if math.isfinite(value) else value for name, value in FIVE.items()}),
-])
-def test_an_unusual_answer_that_is_right_is_accepted(says, checker, answer):
-    assert says(checker, answer).startswith("✓")
+]
+
+LEAKS = [
+    (check.dp_respond, quota),
+    (check.dp_respond, respond(shared="two apart")),
+    (check.dp_respond, then(RESPOND, lambda out, table, rng: np.where(table[0] == 0, 0, out))),
+    (check.dp_respond, then(RESPOND, lambda out, table, rng: np.append(out[:-1], table[0][-1]))),
+    (check.dp_respond, exact_where(lambda values, k, epsilon: len(set(values.tolist())) == 1, RESPOND)),
+    (check.dp_respond, exact_where(lambda values, k, epsilon: k > 5, RESPOND)),
+    (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, k, 1.0, rng)),
+    (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, 2, epsilon, rng)),
+    (check.dp_respond, remembers()),
+    (check.dp_user, exact_where(lambda users, stars, B, epsilon: not (stars == 5).any(), USER)),
+    (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 0, USER)),
+    (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 1, USER)),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, epsilon, rng) if len(users) else math.nan),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, epsilon if len(users) < 100 else epsilon * len(users) / 100, rng)),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, 1.0, rng)),
+    (check.dp_user, then(EXACT, lambda out, t, rng: out + np.clip(rng.laplace(), -2, 2) * t[2] / t[3])),
+    (check.dp_user, then(EXACT, lambda out, t, rng: int(np.array(out).astype(np.int8)) + rng.laplace(scale=t[2] / t[3]))),
+    (check.dp_user, then(EXACT, lambda out, t, rng: min(out, 100) + rng.laplace(scale=t[2] / t[3]))),
+    (check.dp_user, runs_of_user),
+    (check.dp_user, five_stars(again=True)),
+]
+
+TestAnswers = checking.tests(epsilon_dp, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
+
+
+def test_an_entry_that_is_still_missing_is_named_and_is_no_mistake(says):
+    assert says(check.dp_unit, {**UNIT, "number of posts, add/remove": ...}) == "○ dp_unit: number of posts, add/remove not attempted yet"
 
 
 def test_the_exact_answers_are_those_of_another_computation():

@@ -1,8 +1,8 @@
 """The checkers of the section on Gaussian differential privacy: silent on the stub, content with the solution, and able to say what is wrong."""
 import math
 
+import checking
 import numpy as np
-import pytest
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplib import fdp
@@ -117,6 +117,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_profile, lambda mu, epsilon: 1.01 * delta(mu, epsilon), "safe"),
     (check.gdp_profile, lambda mu, epsilon: delta(mu, epsilon) if epsilon < 30 or mu > 1 else 0.0, "promises too much"),
     (check.gdp_profile, lambda mu, epsilon: "tiny", "expected a number"),
+    (check.gdp_profile, lambda mu, epsilon: round(delta(mu, epsilon), 4), "rounded too far"),
+    (check.gdp_profile, lambda mu, epsilon: [delta(mu, epsilon)].clear(), "is the `return` missing"),
     (check.gdp_profile, lambda mu: mu, "TypeError"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, lines(pairs, alpha)[0].max(axis=0)), "only the steep line"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, lines(pairs, alpha)[1].max(axis=0)), "only the flat line"),
@@ -126,9 +128,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_envelope, lambda pairs, alpha: fdp.gaussian(1.0)(alpha), "does worse than your promise"),
     (check.gdp_envelope, lambda pairs, alpha: rebuild(pairs[:1], alpha), "more follows"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, rebuild(pairs, alpha) - 0.005), "more follows"),
-    (check.gdp_envelope, lambda pairs, alpha: 0.5, "one for each type I error"),
-    (check.gdp_envelope, lambda pairs, alpha: np.full(len(alpha), np.nan), "not a finite number"),
-    (check.gdp_envelope, lambda pairs, alpha: ["a"] * len(alpha), "an array of numbers"),
+    (check.gdp_envelope, lambda pairs, alpha: 0.5, "expected 401 numbers"),
+    (check.gdp_envelope, lambda pairs, alpha: np.full(len(alpha), np.nan), "expected finite numbers"),
+    (check.gdp_envelope, lambda pairs, alpha: ["a"] * len(alpha), "type II errors: expected"),
     (check.gdp_trap, sliced, "so does μ-GDP"),
     (check.gdp_trap, lambda mu, epsilon: trap(mu, epsilon, 1.1), "would show more"),
     (check.gdp_trap, lambda mu, epsilon: ([1, 0], [0, 1]), "would show more"),
@@ -150,41 +152,20 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_group, lambda f, k: group_curve(lambda alpha: np.minimum(f(alpha), fdp.approx(1.0)(alpha)), k), "safe, but more follows"),
     (check.gdp_group, lambda f, k: lambda alpha: group_curve(f, k)(alpha) if np.ndim(alpha) else f(alpha), "a single α"),
     (check.gdp_group, lambda f, k: 0.5, "a function of α"),
-    (check.gdp_group, lambda f, k: lambda alpha: 0.5, "one for each type I error"),
+    (check.gdp_group, lambda f, k: lambda alpha: 0.5, "expected 7 numbers"),
     (check.gdp_honest, lambda epsilon: epsilon, "the library's number"),
     (check.gdp_honest, lambda epsilon: epsilon * math.sqrt(math.pi / 2), "the limit for small"),
     (check.gdp_honest, lambda epsilon: 0.99 * honest_mu(epsilon), "the promise is false"),
     (check.gdp_honest, lambda epsilon: 1.01 * honest_mu(epsilon), "a smaller μ will do"),
     (check.gdp_honest, lambda epsilon: 1.2320353853 if epsilon == 1 else epsilon, "the library's number"),
-    (check.gdp_honest, lambda epsilon: math.inf, "positive number"),
+    (check.gdp_honest, lambda epsilon: math.inf, "finite number"),
+    (check.gdp_honest, lambda epsilon: -1.0, "the promise is false"),
+    (check.gdp_honest, lambda epsilon: round(honest_mu(epsilon), 3), "rounded too far"),
     (check.gdp_honest, lambda epsilon: [1, 2], "expected a number"),
 ]
 
 
-def test_every_checker_is_tested():
-    names = set(gaussian_dp.__all__)
-    for table in (STUBS, SOLUTIONS, WRONG):
-        assert {row[0].__name__ for row in table} == names
-
-
-@pytest.mark.parametrize("checker, answer", [*STUBS, *((checker, None) for checker, _ in STUBS)])
-def test_a_stub_is_not_attempted(says, checker, answer):
-    assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
-
-
-@pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
-def test_the_solution_is_right_whatever_its_order(says, checker, solution):
-    for seed in range(20):
-        assert says(checker, solution(seed)).startswith(f"✓ {checker.__name__}: ")
-
-
-@pytest.mark.parametrize("checker, answer, reason", WRONG)
-def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
-    said = says(checker, answer)
-    assert said.startswith(f"✗ {checker.__name__}: ") and reason in said
-
-
-@pytest.mark.parametrize("checker, answer", [
+UNUSUAL = [
     (check.gdp_profile, lambda mu, epsilon: np.array([delta(mu, epsilon)])[0:1].sum()),
     (check.gdp_profile, lambda mu, epsilon: fdp.gaussian(mu).delta(epsilon)),
     (check.gdp_envelope, by_loop),
@@ -192,9 +173,9 @@ def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
     (check.gdp_trap, lambda mu, epsilon: trap(mu, epsilon, 0.999)),
     (check.gdp_group, group_recursive),
     (check.gdp_honest, lambda epsilon: np.float64(2 * ndtri(1 / (1 + np.exp(-epsilon))))),
-])
-def test_an_unusual_answer_that_is_right_is_accepted(says, checker, answer):
-    assert says(checker, answer).startswith("✓")
+]
+
+TestAnswers = checking.tests(gaussian_dp, STUBS, SOLUTIONS, WRONG, UNUSUAL)
 
 
 def test_the_certificates_are_what_the_checkers_take_them_for():

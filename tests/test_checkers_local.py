@@ -1,14 +1,13 @@
 """The checkers of the section on local privacy: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import math
-from itertools import product
 
+import checking
 import numpy as np
-import pytest
 from scipy.special import expit, logit
 
 from dplib.local import Rappor, estimate_unary, unary
 from dplib.teaching import check
-from dplib.teaching.check.mechanisms import local as checkers
+from dplib.teaching.check.mechanisms import local
 
 
 def oue(own=lambda e, k: 0.5, other=lambda e, k: 1 / (math.exp(e) + 1), *, one_coin=False, seed=None, blind=False):
@@ -167,140 +166,179 @@ def unbiased_but_wasteful(reports, epsilon):
     return (weights @ np.asarray(reports) - expit(-epsilon)) / (0.5 - expit(-epsilon))
 
 
-STUBS = {
-    "oue": lambda value, k, epsilon, rng: ..., "plan": lambda epsilon, k, error: ..., "days": lambda f, p, q, hashes, budget: ...,
-    "belief": lambda reports, epsilon, prior: ..., "liars": lambda n, k, epsilon, shift, method: ..., "decoder": lambda reports, epsilon: ...,
-}
-
-SOLUTIONS = {
-    "oue": [oue(), as_list_of_bool, by_dplib],
-    "plan": [plan, lambda *a: [plan(*a)[0], float(plan(*a)[1])], lambda *a: (plan(*a)[0], np.int64(plan(*a)[1]))],
-    "days": [days, by_enumeration, lambda *a: tuple(map(float, days(*a)))],
-    "belief": [belief, belief_day_by_day],
-    "liars": [liars, lambda *a: np.float64(liars(*a)), lambda *a: next(m for m in range(10**6) if m / liars(*a, up=float) >= 1)],
-    "decoder": [decode, lambda reports, epsilon: list(decode(reports, epsilon)), lambda reports, epsilon: estimate_unary(reports, epsilon=epsilon)[0]],
-}
-
-WRONG = {
-    "oue": [
-        (oue(lambda e, k: expit(e)), "the loss is 2ε"),
-        (oue(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)), "not the optimized coins"),
-        (oue(other=lambda e, k: expit(-e / 2)), "more noise than ε asks"),
-        (oue(lambda e, k: 1.0, lambda e, k: 0.0), "there is no noise"),
-        (oue(lambda e, k: 1.0), "rules the value out"),
-        (oue(other=lambda e, k: 0.0), "names the value"),
-        (oue(other=lambda e, k: 0.5), "all bits are fair coins"),
-        (oue(blind=True), "does not depend on the value"),
-        (oue(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)), "randomized response with k"),
-        (oue(one_coin=True), "one coin decides all bits"),
-        (fixed_seed, "a seed is fixed inside"),
-        (copies(), "copy of the first"),
-        (honest_to_small_values, "k = 12"),
-        (noise_twice(), "coins of its own"),
-        (only_small_k, "k = 12, ε = 1: the same report"),
-        (lambda value, k, epsilon, rng: int(rng.integers(k)), "expected 3 bits"),
-        (lambda value, k, epsilon, rng: rng.random(k), "expected 3 bits"),
-        (0.5, "expected a function"),
-    ],
-    "plan": [
-        (lambda e, k, error: plan(e, k, error, power=1), "divide by its square"),
-        (lambda e, k, error: plan(e, k, error, up=math.floor), "round up"),
-        (lambda e, k, error: plan(e, k, error, only="OUE"), "the switch is at"),
-        (lambda e, k, error: plan(e, k, error, only="k-RR"), "the switch is at"),
-        (lambda e, k, error: plan(e, k, error, off=1000), "fewer will do"),
-        (lambda e, k, error: (plan(e, k, error)[0], plan(e, k, error)[1] // 2), "too large with so few"),
-        (lambda e, k, error: ("Laplace", 5), "must be"),
-        (lambda e, k, error: 1000, "expected two things"),
-    ],
-    "days": [
-        (lambda *a: days(*a, flip=True), "the wrong way round"),
-        (lambda *a: days(*a, linear=True), "again and again"),
-        (lambda *a: days(*a, fresh_like_kept=True), "there is no ceiling"),
-        (lambda *a: days(*a, cap=False), "is within the budget"),
-        (lambda *a: (days(*a)[0] + 1, days(*a)[1]), "yours lose"),
-        (lambda *a: (days(*a)[0], days(*a)[1] + 1), "reports from fresh filters"),
-        (lambda *a: (math.inf, 3), "yours lose"),
-        (lambda *a: (2.5, 1), "a whole number"),
-        (lambda *a: 3, "expected two things"),
-    ],
-    "belief": [
-        (lambda r, e, prior: belief(r, e, prior, no_prior=True), "the prior is left out"),
-        (lambda r, e, prior: belief(r, e, prior, factor=0.5), "not by e^(ε/2)"),
-        (lambda r, e, prior: belief(r, e, prior, factor=2), "not by e^(2ε)"),
-        (lambda r, e, prior: belief(r, e, prior, sign=True), "one report's"),
-        (lambda r, e, prior: 1 - belief(r, e, prior), "probability of 0"),
-        (lambda r, e, prior: np.mean(r, axis=1), "share of ones"),
-        (belief_by_products, "overflowed"),
-        (lambda r, e, prior: belief(r, e, prior)[0], "one for each person"),
-        (lambda r, e, prior: "likely", "expected"),
-    ],
-    "liars": [
-        (lambda *a: liars(*a, pull=lambda p, q: 1.0), "as one honest person"),
-        (lambda *a: liars(*a, pull=lambda p, q: 1 / (p - q)), "taken away"),
-        (lambda *a: liars(*a, up=math.floor), "round up"),
-        (lambda *a: liars(*a, rates="k-RR"), "liars"),
-        (lambda *a: liars(*a, rates="OUE"), "liars"),
-        (lambda *a: liars(*a, up=float) / a[0], "a whole number"),
-        (lambda *a: "few", "expected a number"),
-    ],
-    "decoder": [
-        (lambda r, e: decode(r, e, low=0, high=1), "cut off at 0 or 1"),
-        (lambda r, e: decode(r, e, low=0), "cut off at 0"),
-        (lambda r, e: decode(r, e, lies=False, divide=False), "lies included"),
-        (lambda r, e: decode(r, e, divide=False), "divided by p - q"),
-        (lambda r, e: decode(r, e, p=lambda e: expit(e / 2), q=lambda e: expit(-e / 2)), "symmetric coins"),
-        (lambda r, e: decode(r, e, p=lambda e: expit(e)), "not with e^ε"),
-        (lambda r, e: decode(r, e, normal=True), "add up to 1"),
-        (lambda r, e: decode(r, e, low=0, high=1, normal=True), "not a finite number"),
-        (lambda r, e: decode(r, e, rows=1), "the mean share"),
-        (first_and_last_only, "the mean share"),
-        (unbiased_but_wasteful, "the mean share"),
-        (lambda r, e: decode(r, e, rows=3), "use every report"),
-        (lambda r, e: 0.5, "the shape"),
-        (lambda r, e: "all", "expected"),
-    ],
-}
+def sorted_others(value, k, epsilon, rng):
+    """Beyond four values the other bits come out in order."""
+    report = oue()(value, k, epsilon, rng)
+    return np.insert(np.sort(np.delete(report, value)), value, report[value]) if k > 4 else report
 
 
-def checker(name):
-    return getattr(check, f"ldp_{name}")
+def quota(value, k, epsilon, rng):
+    """As many ones among the others as expected, neither more nor less."""
+    report, others = np.zeros(k, dtype=int), np.delete(np.arange(k), value)
+    report[rng.choice(others, max(1, round((k - 1) / (1 + math.exp(epsilon)))), replace=False)] = 1
+    report[value] = rng.integers(2)
+    return report
 
 
-def test_every_checker_of_the_section_is_tested():
-    assert {f"ldp_{name}" for name in SOLUTIONS} == set(checkers.__all__) and STUBS.keys() == SOLUTIONS.keys() == WRONG.keys()
+def kept_coins():
+    """The coins of the first report of each length, for ever."""
+    coins = {}
+
+    def my_report(value, k, epsilon, rng):
+        luck = coins.setdefault(k, rng.random(k))
+        return (luck < np.where(np.arange(k) == value, 0.5, expit(-epsilon))).astype(int)
+
+    return my_report
 
 
-@pytest.mark.parametrize("name", STUBS)
-def test_a_stub_is_not_wrong(name, says):
-    for stub in (STUBS[name], None, ..., lambda *_: None):
-        assert says(checker(name), stub) == f"○ ldp_{name}: not attempted yet"
+def seeded_by_the_value(value, k, epsilon, rng):
+    report = oue()(value, k, epsilon, rng)
+    report[value] = np.random.default_rng([value, k]).integers(2)
+    return report
 
 
-@pytest.mark.parametrize(("name", "answer"), [(name, answer) for name, answers in SOLUTIONS.items() for answer in answers])
-def test_a_right_answer_is_right(name, answer, says):
-    assert says(checker(name), answer).startswith(f"✓ ldp_{name}: ")
+def last_value_naked(value, k, epsilon, rng):
+    report = oue()(value, k, epsilon, rng)
+    report[-1] |= value == k - 1
+    return report
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_right_report_is_right_whatever_its_luck(seed, says):
-    assert says(check.ldp_oue, oue(seed=seed)).startswith("✓")
+def by_64_bits(value, k, epsilon, rng):
+    """Coins made of whole 64-bit words."""
+    words = rng.integers(2**64, size=k, dtype=np.uint64)
+    return [int(words[i] < (2**63 if i == value else int(2**64 * expit(-epsilon)))) for i in range(k)]
 
 
-@pytest.mark.parametrize(("name", "answer", "reason"), [(name, answer, reason) for name, answers in WRONG.items() for answer, reason in answers])
-def test_a_wrong_answer_is_told_why(name, answer, reason, says):
-    said = says(checker(name), answer)
-    assert said.startswith(f"✗ ldp_{name}: ") and reason in said, said
+def set_size(epsilon, k, *, power=2, worst=False, shift=0):
+    d = np.arange(1, k)
+    p = d * np.exp(epsilon) / (d * np.exp(epsilon) + k - d)
+    q = (d - p) / (k - 1)
+    varies = q * (1 - q) / (p - q) ** power
+    at = min(max(int(np.argmax(varies) if worst else np.argmin(q * (1 - q) / (p - q) ** 2)) + shift, 0), k - 2)
+    return d[at], varies[at]
 
 
-def test_an_answer_that_raises_is_wrong_and_does_no_harm(says):
-    for name in SOLUTIONS:
-        assert says(checker(name), lambda *_: 1 / 0).startswith(f"✗ ldp_{name}: your function raised ZeroDivisionError")
+def set_size_by_sums(epsilon, k):
+    """From binomial coefficients, without the short formulas."""
+    def of(d):
+        inside, outside = math.exp(epsilon) * math.comb(k - 1, d - 1), math.comb(k - 1, d)
+        own = inside / (inside + outside)
+        other = (math.exp(epsilon) * math.comb(k - 2, d - 2) if d > 1 else 0.0) + math.comb(k - 2, d - 1)
+        other /= inside + outside
+        return other * (1 - other) / (own - other) ** 2
+
+    best = min(range(1, k), key=of)
+    return [best, of(best)]
 
 
-@pytest.mark.parametrize(("k", "value"), [(2, 0), (3, 1), (4, 3), (5, 2), (12, 5)])
-def test_the_law_of_a_report_is_that_of_its_bits(k, value):
-    outcome, laws = checkers._outcomes(k, value)
-    table = np.array(list(product((0, 1), repeat=k)))
-    chance = np.where(np.arange(k) == value, 0.5, 0.3)
-    law = np.bincount(outcome(table), weights=np.where(table, chance, 1 - chance).prod(axis=1))
-    assert np.allclose(law, laws(0.5, 0.3)) and np.isclose(law.sum(), 1)
+STUBS = [
+    (check.ldp_oue, lambda value, k, epsilon, rng: ...), (check.ldp_plan, lambda epsilon, k, error: ...), (check.ldp_days, lambda f, p, q, hashes, budget: ...),
+    (check.ldp_belief, lambda reports, epsilon, prior: ...), (check.ldp_liars, lambda n, k, epsilon, shift, method: ...),
+    (check.ldp_decoder, lambda reports, epsilon: ...), (check.ldp_set, lambda epsilon, k: ...),
+]
+
+SOLUTIONS = [
+    (check.ldp_oue, lambda seed: oue(seed=seed)), (check.ldp_plan, lambda seed: plan), (check.ldp_days, lambda seed: days),
+    (check.ldp_belief, lambda seed: belief),
+    (check.ldp_liars, lambda seed: liars), (check.ldp_decoder, lambda seed: decode), (check.ldp_set, lambda seed: set_size),
+]
+
+UNUSUAL = [
+    (check.ldp_oue, as_list_of_bool),
+    (check.ldp_oue, by_dplib),
+    (check.ldp_oue, by_64_bits),
+    (check.ldp_plan, lambda *a: [plan(*a)[0], float(plan(*a)[1])]),
+    (check.ldp_days, by_enumeration),
+    (check.ldp_days, lambda *a: tuple(map(float, days(*a)))),
+    (check.ldp_belief, belief_day_by_day),
+    (check.ldp_liars, lambda *a: next(m for m in range(10**6) if m / liars(*a, up=float) >= 1)),
+    (check.ldp_decoder, lambda reports, epsilon: list(decode(reports, epsilon))),
+    (check.ldp_decoder, lambda reports, epsilon: estimate_unary(reports, epsilon=epsilon)[0]),
+    (check.ldp_decoder, lambda reports, epsilon: decode(reports, epsilon) + (1 - decode(reports, epsilon).sum()) / np.shape(reports)[1]),
+    (check.ldp_set, set_size_by_sums),
+]
+
+LEAKS = [(check.ldp_oue, answer) for answer in (
+    oue(lambda e, k: 1.0, lambda e, k: 0.0), oue(lambda e, k: expit(e)), oue(one_coin=True), sorted_others, quota, kept_coins(),
+    seeded_by_the_value, last_value_naked, fixed_seed, copies(), noise_twice(), only_small_k, honest_to_small_values,
+    lambda value, k, epsilon, rng: oue()(value, k, 1.0, rng),
+    lambda value, k, epsilon, rng: oue()(value, k, 2 * epsilon if epsilon > 2.5 else epsilon, rng),
+    lambda value, k, epsilon, rng: np.roll(oue()(value, k, epsilon, rng), -1) * np.append(np.ones(k - 1, dtype=int), 0),
+)]
+
+WRONG = [
+    (check.ldp_oue, oue(lambda e, k: expit(e)), "the loss is 2ε"),
+    (check.ldp_oue, oue(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)), "not the optimized coins"),
+    (check.ldp_oue, oue(other=lambda e, k: expit(-e / 2)), "more noise than ε asks"),
+    (check.ldp_oue, oue(lambda e, k: 1.0, lambda e, k: 0.0), "there is no noise"),
+    (check.ldp_oue, oue(lambda e, k: 1.0), "rules the value out"),
+    (check.ldp_oue, oue(other=lambda e, k: 0.0), "names the value"),
+    (check.ldp_oue, oue(other=lambda e, k: 0.5), "all bits are fair coins"),
+    (check.ldp_oue, oue(blind=True), "does not depend on the value"),
+    (check.ldp_oue, oue(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)), "randomized response with k"),
+    (check.ldp_oue, oue(one_coin=True), "one coin decides all bits"),
+    (check.ldp_oue, fixed_seed, "a seed is fixed inside"),
+    (check.ldp_oue, lambda value, k, epsilon, rng: int(rng.integers(k)), "expected 3 bits"),
+    (check.ldp_oue, lambda value, k, epsilon, rng: rng.random(k), "expected 3 bits"),
+    (check.ldp_oue, 0.5, "expected a function"),
+    (check.ldp_plan, lambda e, k, error: plan(e, k, error, power=1), "divide by its square"),
+    (check.ldp_plan, lambda e, k, error: plan(e, k, error, up=math.floor), "round up"),
+    (check.ldp_plan, lambda e, k, error: plan(e, k, error, only="OUE"), "the switch is at"),
+    (check.ldp_plan, lambda e, k, error: plan(e, k, error, only="k-RR"), "the switch is at"),
+    (check.ldp_plan, lambda e, k, error: plan(e, k, error, off=1000), "fewer will do"),
+    (check.ldp_plan, lambda e, k, error: (plan(e, k, error)[0], plan(e, k, error)[1] // 2), "too large with so few"),
+    (check.ldp_plan, lambda e, k, error: ("Laplace", 5), "must be"),
+    (check.ldp_plan, lambda e, k, error: 1000, "expected two things"),
+    (check.ldp_days, lambda *a: days(*a, flip=True), "the wrong way round"),
+    (check.ldp_days, lambda *a: days(*a, linear=True), "again and again"),
+    (check.ldp_days, lambda *a: days(*a, fresh_like_kept=True), "there is no ceiling"),
+    (check.ldp_days, lambda *a: days(*a, cap=False), "is within the budget"),
+    (check.ldp_days, lambda *a: (days(*a)[0] + 1, days(*a)[1]), "yours lose"),
+    (check.ldp_days, lambda *a: (days(*a)[0], days(*a)[1] + 1), "reports from fresh filters"),
+    (check.ldp_days, lambda *a: (math.inf, 3), "yours lose"),
+    (check.ldp_days, lambda *a: (2.5, 1), "a whole number"),
+    (check.ldp_days, lambda *a: 3, "expected two things"),
+    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, no_prior=True), "the prior is left out"),
+    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, factor=0.5), "not by e^(ε/2)"),
+    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, factor=2), "not by e^(2ε)"),
+    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, sign=True), "one report's"),
+    (check.ldp_belief, lambda r, e, prior: 1 - belief(r, e, prior), "probability of 0"),
+    (check.ldp_belief, lambda r, e, prior: np.mean(r, axis=1), "share of ones"),
+    (check.ldp_belief, belief_by_products, "do powers of e^ε overflow"),
+    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior)[0], "expected 12 numbers"),
+    (check.ldp_belief, lambda r, e, prior: "likely", "expected 12 numbers"),
+    (check.ldp_liars, lambda *a: liars(*a, pull=lambda p, q: 1.0), "as one honest person"),
+    (check.ldp_liars, lambda *a: liars(*a, pull=lambda p, q: 1 / (p - q)), "taken away"),
+    (check.ldp_liars, lambda *a: liars(*a, up=math.floor), "round up"),
+    (check.ldp_liars, lambda *a: liars(*a, rates="k-RR"), "liars"),
+    (check.ldp_liars, lambda *a: liars(*a, rates="OUE"), "liars"),
+    (check.ldp_liars, lambda *a: liars(*a, up=float) / a[0], "this is a share"),
+    (check.ldp_liars, lambda *a: liars(*a, up=float), "people are whole"),
+    (check.ldp_liars, lambda *a: "few", "expected a number"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, low=0, high=1), "cut off at 0 or 1"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, low=0), "cut off at 0"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, lies=False, divide=False), "lies included"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, divide=False), "divided by p - q"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, p=lambda e: expit(e / 2), q=lambda e: expit(-e / 2)), "symmetric coins"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, p=lambda e: expit(e)), "not with e^ε"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, normal=True), "add up to 1"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, low=0, high=1, normal=True), "may consist of zeros only"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, rows=1), "the mean share"),
+    (check.ldp_decoder, first_and_last_only, "the mean share"),
+    (check.ldp_decoder, unbiased_but_wasteful, "the mean share"),
+    (check.ldp_decoder, lambda r, e: decode(r, e, rows=3), "use every report"),
+    (check.ldp_decoder, lambda r, e: 0.5, "expected 3 numbers"),
+    (check.ldp_decoder, lambda r, e: "all", "expected"),
+    (check.ldp_oue, lambda value, k, epsilon, rng: None if value else oue()(value, k, epsilon, rng), "is the `return` missing?"),
+    (check.ldp_belief, lambda r, e, prior: np.round(belief(r, e, prior), 3), "rounded too far"),
+    (check.ldp_decoder, lambda r, e: decode(np.asarray(r)[::2] if len(r) > 3 else r, e), "use every report"),
+    (check.ldp_decoder, lambda r, e: decode(np.asarray(r)[:1000], e), "use every report"),
+    (check.ldp_set, lambda e, k: set_size(e, k, power=1), "divide by the square"),
+    (check.ldp_set, lambda e, k: (1, set_size(e, k)[1]), "but sets of 3 have"),
+    (check.ldp_set, lambda e, k: set_size(e, k, shift=1), "but sets of 3 have"),
+    (check.ldp_set, lambda e, k: (k, 1.0), "1 ≤ d < k"),
+    (check.ldp_set, lambda e, k: (set_size(e, k)[0], round(set_size(e, k)[1], 2)), "rounded too far"),
+    (check.ldp_set, lambda e, k: set_size(e, k)[1], "expected two things"),
+]
+
+TestAnswers = checking.tests(local, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

@@ -1,12 +1,12 @@
 """The checkers of "Using it: streams and several answers": silent on the stub, content with the solution, and able to say what is wrong."""
+import checking
 import numpy as np
-import pytest
 
 from dplib.teaching import check
 from dplib.teaching.check.sparse_vector import streams
 
 
-def several(threshold_scale=2.0, query_scale=None, *, redraw=None, stops=True, shrinks=False, ahead=False, seed=None):
+def several(threshold_scale=2.0, query_scale=None, *, redraw=None, stops=True, shrinks=False, ahead=False, seed=None, spoil=lambda answer, noise: noise):
     """A learner's generator, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)
 
@@ -18,7 +18,7 @@ def several(threshold_scale=2.0, query_scale=None, *, redraw=None, stops=True, s
         for answer in answers:
             if redraw == "always":
                 level = threshold + rng.laplace(scale=b1 / epsilon)
-            passed = bool(answer + rng.laplace(scale=b2 * (left / c if shrinks else 1) / epsilon) >= level)
+            passed = bool(answer + b2 * (left / c if shrinks else 1) / epsilon * spoil(answer, rng.laplace()) >= level)
             left -= passed
             yield passed
             if stops and left == 0:
@@ -27,6 +27,52 @@ def several(threshold_scale=2.0, query_scale=None, *, redraw=None, stops=True, s
                 level = threshold + rng.laplace(scale=b1 / epsilon)
 
     return replies
+
+
+def centred(answers, threshold, epsilon, c, rng):
+    level = threshold + rng.laplace(2 / epsilon)
+    left = c
+    for answer in answers:
+        passed = bool(answer + rng.laplace(4 * c / epsilon) >= level)
+        left -= passed
+        yield passed
+        if left == 0:
+            return
+
+
+def prepared(answers, threshold, epsilon, c, rng, laplace=lambda rng, size: rng.laplace(size=size)):
+    """All noise drawn beforehand, of scale 1."""
+    (rho, *nu), found = laplace(rng, 500), 0
+    for answer, noise in zip(answers, nu):
+        passed = bool(answer + 4 * c / epsilon * noise >= threshold + 2 / epsilon * rho)
+        found += passed
+        yield passed
+        if found == c:
+            return
+
+
+def from_exponentials(*arguments):
+    return prepared(*arguments, laplace=lambda rng, size: rng.exponential(size=size) - rng.exponential(size=size))
+
+
+def kept_threshold():
+    kept = []
+
+    def laplace(rng, size):
+        if not kept or rng.random() < 0.05:
+            kept[:] = [rng.laplace()]
+        return [kept[0], *rng.laplace(size=size - 1)]
+
+    return lambda *arguments: prepared(*arguments, laplace=laplace)
+
+
+def one_by_one(scores, c, epsilon, rng):
+    """Peeling as it is defined, without Gumbel noise."""
+    left, items = list(range(len(scores))), []
+    for _ in range(c):
+        weight = np.exp(epsilon / c * (scores[left] - max(scores[left])))
+        items.append(left.pop(int(rng.choice(len(left), p=weight / weight.sum()))))
+    return items
 
 
 def share(power=2 / 3, factor=2.0, monotone_factor=1.0):
@@ -106,6 +152,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_several, several(0), "the threshold has no noise"),
     (check.svt_several, several(2, 1e-9), "answers have no noise"),
     (check.svt_several, several(0, 1e-9), "no noise at all"),
+    (check.svt_several, centred, "write scale="),
     (check.svt_several, several(stops=False), "end after its second True"),
     (check.svt_several, several(ahead=True), "before its first reply"),
     (check.svt_several, lambda *arguments: [False] * 3, "expected a generator"),
@@ -123,7 +170,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_which, {**WHICH, PLAN: False}, "half the noise would do"),
     (check.svt_which, {**WHICH, MINUS: False}, "half the noise would do"),
     (check.svt_which, {**WHICH, PLAN: "yes"}, "True or False"),
-    (check.svt_which, {PLAN: True}, "seven streams"),
+    (check.svt_which, {**WHICH, PLAN: 1}, "True or False"),
+    (check.svt_which, {PLAN: True}, "missing"),
     (check.svt_bound, bounded("user"), "each user in each week"),
     (check.svt_bound, bounded("week"), "each user in each week"),
     (check.svt_bound, bounded(extra=1), "then moves by"),
@@ -133,9 +181,11 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_bound, lambda users, weeks, most: (np.arange(3), 1, 105), "boolean array"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon), CURVE), "whole epsilon"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon / 2), CURVE), "do not share epsilon by c"),
+    (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE), "upside down"),
+    (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE), "epsilon is not used"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon / (2 * c)), CURVE), "do not need"),
     (check.svt_curve, (peel(noise=None), CURVE), "no noise"),
-    (check.svt_curve, (peel(noise="laplace"), CURVE), "comes out in"),
+    (check.svt_curve, (peel(noise="laplace"), CURVE), "should in"),
     (check.svt_curve, (peel(order=sorted), CURVE), "sorted by number"),
     (check.svt_curve, (peel(order=lambda indices: indices[::-1]), CURVE), "worst first"),
     (check.svt_curve, (repeating, CURVE), "twice"),
@@ -148,26 +198,28 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 
-def test_every_checker_is_tested():
-    for table in (STUBS, SOLUTIONS, WRONG):
-        assert {row[0].__name__ for row in table} == set(streams.__all__)
+UNUSUAL = [
+    (check.svt_several, from_exponentials),
+    (check.svt_several, prepared),
+    (check.svt_several, lambda *arguments: map(bool, several()(*arguments))),
+    (check.svt_curve, (one_by_one, CURVE)),
+    (check.svt_curve, (peel(), {e: tuple(round(x, 2) for x in pair) for e, pair in CURVE.items()})),
+]
 
+LEAKS = [
+    (check.svt_several, several(spoil=lambda answer, noise: 0.0 if answer < -6 else noise)),
+    (check.svt_several, several(spoil=lambda answer, noise: np.clip(noise, -2, 2))),
+    (check.svt_several, several(spoil=lambda answer, noise: 0.8 * noise)),
+    (check.svt_several, several(spoil=lambda answer, noise: noise if answer > -2 else noise / 2)),
+    (check.svt_several, kept_threshold()),
+    (check.svt_several, lambda answers, threshold, epsilon, c, rng: several(query_scale=4 * min(c, 3))(answers, threshold, epsilon, c, rng)),
+    (check.svt_several, lambda answers, threshold, epsilon, c, rng: several()(answers, threshold, max(epsilon, 1), c, rng)),
+    (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE)),
+    (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE)),
+    (check.svt_curve, (peel(lambda epsilon, c: (epsilon / c) ** 0.5), CURVE)),
+]
 
-@pytest.mark.parametrize("checker, answer", [*STUBS, *((row[0], None) for row in SOLUTIONS)])
-def test_a_stub_is_not_attempted(says, checker, answer):
-    assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
-
-
-@pytest.mark.parametrize("checker, solution", SOLUTIONS, ids=lambda value: getattr(value, "__name__", ""))
-def test_the_solution_is_right_whatever_its_luck(says, checker, solution):
-    lines = {says(checker, solution(seed)) for seed in range(20)}      # 100 chi-square tests at 1e-6 in all
-    assert len(lines) == 1 and lines.pop().startswith(f"✓ {checker.__name__}: ")
-
-
-@pytest.mark.parametrize("checker, answer, reason", WRONG)
-def test_a_wrong_answer_is_told_why(says, checker, answer, reason):
-    said = says(checker, answer)
-    assert said.startswith(f"✗ {checker.__name__}: ") and reason in said
+TestAnswers = checking.tests(streams, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
 
 
 def test_half_the_noise_is_judged_pair_by_pair():

@@ -73,7 +73,7 @@ class Explorer:
         return {**self.widget()._repr_mimebundle_(), "text/plain": repr(self)}
 
     def widget(self):
-        """The live figure: an ipywidgets box."""
+        """The live figure: an ipywidgets box of sliders, sentence and picture that fits one screen of a laptop."""
         import ipywidgets
 
         sliders = {
@@ -84,7 +84,7 @@ class Explorer:
 
         def redraw(_=None):
             try:
-                view.value = picture(*self._frame({name: slider.value for name, slider in sliders.items()}))
+                view.value = live_picture(*self._frame({name: slider.value for name, slider in sliders.items()}))
             except Exception as error:           # a widget swallows exceptions: show this one where the figure would be
                 view.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
@@ -139,6 +139,12 @@ def show(value):
 def picture(source, sentence):
     sentence = html.escape(sentence)
     return f'<figure><img src="{source}" alt="{sentence}" style="max-width:100%"><figcaption aria-hidden="true">{sentence}</figcaption></figure>'
+
+
+def live_picture(source, sentence):
+    """The sentence first and a picture no wider than a column of text: in JupyterLab a cell is as wide as the window."""
+    sentence = html.escape(sentence)
+    return f'<p style="line-height:1.4;max-width:40rem">{sentence}</p><img src="{source}" alt="{sentence}" style="max-height:52vh;max-width:min(100%,40rem)">'
 
 
 SCRIPT = """(function (box) {

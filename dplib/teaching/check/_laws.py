@@ -9,7 +9,7 @@ __all__ = ["compare"]
 LEVEL = 1e-6                                     # how often a right answer is refused
 
 
-def compare(counts, law, rivals, name):
+def compare(counts, law, rivals, name, level=LEVEL):
     """Return quietly if `counts` may come from `law`; otherwise raise `Wrong` with the message of the likeliest rival.
 
     Parameters
@@ -22,9 +22,11 @@ def compare(counts, law, rivals, name):
         Message -> the probabilities under one typical mistake.
     name : callable
         Outcome number -> what to call it, for the message when no rival fits either.
+    level : float
+        How often a right answer is refused, in the limit of many runs.
     """
     counts = np.asarray(counts)
-    if _p_value(counts, law) >= LEVEL:
+    if _p_value(counts, law) >= level:
         return
     if rivals:
         message, rival = max(rivals.items(), key=lambda item: _log_likelihood(counts, item[1]))

@@ -1,11 +1,14 @@
 """Checkers of chapter 1, k-anonymity and its kin."""
 import copy
+from collections import Counter
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
 
 from dplib import anonymity, attacks, data
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, compare_number
 
 __all__ = ["kan_entropy", "kan_intersect", "kan_mend", "kan_mondrian", "kan_ordered", "kan_risk"]
 
@@ -15,35 +18,26 @@ __all__ = ["kan_entropy", "kan_intersect", "kan_mend", "kan_mondrian", "kan_orde
 @checker
 def kan_risk(answer):
     """`answer`: "row" -> chance of the right row in a class of 20, "certain" -> people, "likely" -> share of people at 95 % and above."""
-    answer = dict(answer)
-    if all(value is ... for value in answer.values()):
-        raise NotAttempted
-    if set(answer) != {"row", "certain", "likely"}:
-        raise Wrong("expected the keys row, certain and likely")
-    for name, value in answer.items():
-        if value is ...:
-            raise Wrong(f"{name}: not attempted yet")
-        if not np.isfinite(value):
-            raise Wrong(f"{name}: {value} is not a number of people or a share")
     rich = (adult := data.load("adult_like")).Target == ">50K"
     labels = anonymity.mondrian(adult, ["Age", "Sex", "Race", "Marital Status"], 20)
     size, above = np.bincount(labels), np.bincount(labels, weights=rich)
     most = np.maximum(above, size - above) / size
-    certain, likely = int(size[most == 1].sum()), size[most >= 0.95].sum() / len(adult)
-    if not np.isclose(answer["row"], 1 / 20, rtol=1e-6):
-        raise Wrong(f"row: {answer['row']:g} is not the chance of one row among twenty that look the same")
-    if answer["certain"] != certain:
-        if answer["certain"] == np.sum(most == 1):
-            raise Wrong(f"certain: {answer['certain']:g} is the number of classes; count the people in them")
-        if answer["certain"] == size[above == size].sum():
-            raise Wrong("certain: a class in which nobody earns more than $50,000 is all alike too")
-        raise Wrong(f"certain: not {answer['certain']:g} people; add the sizes of all classes with one income class only")
-    if not np.isclose(answer["likely"], likely, atol=5e-4):
-        if np.isclose(answer["likely"], (most >= 0.95).mean(), atol=5e-4):
-            raise Wrong("likely: that is the share of classes; a large class holds more people than a small one")
-        if answer["likely"] > 1:
-            raise Wrong("likely: a share is between 0 and 1: divide by the number of people")
-        raise Wrong(f"likely: not {answer['likely']:g}; take the larger of the two shares in each class, and weigh classes by their people")
+    right = {"row": 1 / 20, "certain": int(size[most == 1].sum()), "likely": size[most >= 0.95].sum() / len(adult)}
+
+    def why(name, said):
+        if name == "row":
+            return f"{said:g} is not the chance of one row among twenty that look the same"
+        if name == "certain":
+            return {np.sum(most == 1): f"{said:g} is the number of classes; count the people in them",
+                    size[above == size].sum(): "a class in which nobody earns more than $50,000 is all alike too"}.get(
+                        said, f"not {said:g} people; add the sizes of all classes with one income class only")
+        if np.isclose(said, (most >= 0.95).mean(), atol=5e-4):
+            return "that is the share of classes; a large class holds more people than a small one"
+        if said > 1:
+            return "a share is between 0 and 1: divide by the number of people"
+        return f"not {said:g}; take the larger of the two shares in each class, and weigh classes by their people"
+
+    compare_dict(answer, right, why)
     return "one row in twenty, and for a quarter of the people a bet at 19 to 1 or better: k counts rows, not secrets"
 
 
@@ -66,10 +60,7 @@ def kan_mondrian(split):
     """`split(df, qi, k)`: a list of arrays of row positions."""
     for name, df, qi in _tables():
         for k in (1, 2, 5, 12):
-            found = ask(split, df.copy(), list(qi), k)
-            if found is None:
-                raise NotAttempted
-            found = [np.atleast_1d(np.asarray(part)) for part in found]
+            found = [np.atleast_1d(np.asarray(part)) for part in answered(split, df.copy(), list(qi), k)]
             if any(part.size and not np.issubdtype(part.dtype, np.integer) for part in found):
                 raise Wrong("a class is an array of row positions, whole numbers from 0 on")
             sizes = np.array([part.size for part in found])
@@ -88,7 +79,7 @@ def kan_mondrian(split):
             for number, part in enumerate(found):
                 label[part.ravel()] = number
             alike = anonymity.classes(df, qi)
-            if k > 1 and len(np.unique(np.column_stack([alike, label]), axis=0)) > alike.max() + 1:
+            if len(np.unique(np.column_stack([alike, label]), axis=0)) > alike.max() + 1:
                 raise Wrong(f"{where}: rows that agree on all of qi are in different classes; a cut goes between two values of a column")
             best = anonymity.mondrian(df, qi, k)
             loss, least = (sizes**2).sum(), (np.bincount(best) ** 2).sum()
@@ -121,28 +112,29 @@ def kan_entropy(function):
         [["a"] * 97 + ["b", "c", "d"], ["a", "b"]],
     ]
     for groups in tables:
-        said, each = ask(function, copy.deepcopy(groups)), _entropy(groups)
-        if said is None:
-            raise NotAttempted
-        said, right = float(said), min(each)
-        if np.isclose(said, right, rtol=1e-6):
-            continue
+        each = _entropy(groups)
         short = str(groups) if len(str(groups)) < 90 else f"classes of {', '.join(str(len(values)) for values in groups)} rows"
-        bits = np.log(each) / np.log(2)
-        for value, why in (
+        right, bits = min(each), np.log(each) / np.log(2)
+        mistakes = [
             (np.log(right), "that is the entropy; l is its exponential, so that l equally frequent values give l"),
             (min(bits), "that is the entropy in bits; l is 2 to that power"),
             (float(np.exp(min(bits))), "the entropy is in bits and its exponential to the base e: use one base for both"),
             (min(len(set(values)) for values in groups), "that is distinct diversity: it does not see how often a value occurs"),
             (np.mean(each), "that is the mean over the classes; a table is as diverse as its least diverse class"),
             (max(each), "that is the most diverse class; the promise is as good as the least"),
-            (np.floor(right), "do not round: entropy l need not be a whole number"),
-            (round(right, 4), "do not round"), (round(right, 3), "do not round"), (round(right, 2), "do not round"),
-        ):
-            if np.isclose(said, value, rtol=1e-6):
-                raise Wrong(f"for {short} expected {right:.4f}, got {said:.4f}: {why}")
-        raise Wrong(f"for {short} expected {right:.4f}, got {said:.4f}")
+            (np.floor(right), "do not round down: entropy l need not be a whole number"),
+        ]
+        compare_number(answered(function, copy.deepcopy(groups)), right, f"for {short}", _first(mistakes, right), tolerance=1e-6)
     return "the number of equally frequent values that would be as uncertain, in the worst class"
+
+
+def _first(mistakes, right):
+    """What to say: the first mistake that has this value."""
+    def why(said):
+        reason = next((reason for value, reason in mistakes if np.isclose(said, value, rtol=1e-6, atol=1e-9)), "")
+        return f"expected {right:.4f}, got {said:.4f}" + f": {reason}" * bool(reason)
+
+    return why
 
 
 def _earth_mover(p, q):
@@ -159,25 +151,17 @@ def kan_ordered(distance):
     pairs += [(rng.dirichlet(np.ones(m)), rng.dirichlet(np.ones(m))) for m in (3, 6, 12)]
     for p, q in pairs:
         p, q = np.array(p, dtype=float), np.array(q, dtype=float)
-        said = ask(distance, p.copy(), q.copy())
-        if said is None:
-            raise NotAttempted
-        said, right, m = float(said), _earth_mover(p, q), len(p)
-        if np.isclose(said, right, rtol=1e-6, atol=1e-9):
-            continue
-        carried = np.cumsum(p - q)
-        case = f"from {p.round(3).tolist()} to {q.round(3).tolist()} expected {right:.4f}, got {said:.4f}"
-        for value, why in (
+        right, m, carried = _earth_mover(p, q), len(p), np.cumsum(p - q)
+        mistakes = [
             (np.abs(p - q).sum() / 2, "that is the equal distance, to which all moves are alike"),
             (np.abs(carried).sum(), "divide by the largest distance, m − 1 places"),
             (np.abs(carried).sum() / m, "the largest distance is m − 1 places, not m"),
             (abs(carried.sum()) / (m - 1), "take absolute values before you add: what goes to the right does not pay for what goes to the left"),
             (carried.sum() / (m - 1), "take absolute values before you add: work is never negative"),
             (np.abs(carried).max(), "that is the largest gap of the distribution functions; the work is their sum"),
-        ):
-            if np.isclose(said, value, rtol=1e-6, atol=1e-9):
-                raise Wrong(f"{case}: {why}")
-        raise Wrong(f"{case}; what must be carried across each border between two neighbouring values?")
+        ]
+        compare_number(answered(distance, p.copy(), q.copy()), right, f"from {p.round(3).tolist()} to {q.round(3).tolist()}",
+                       _first(mistakes, right), tolerance=1e-6)
     return "the least work, without a search: what crosses each border"
 
 
@@ -198,9 +182,7 @@ def kan_mend(is_close):
         for t in np.clip([distance - 0.03, distance + 0.03, 0.01, 0.97], 0, 1):
             if abs(t - distance) < 1e-3:
                 continue
-            said = ask(is_close, dict(group), dict(overall), float(t))
-            if said is None:
-                raise NotAttempted
+            said = answered(is_close, dict(group), dict(overall), float(t))
             if bool(said) == (distance <= t):
                 continue
             shown = f"class {_shown(group)}, table {_shown(overall)}: distance {distance:.3f}, t = {t:.3f}"
@@ -236,20 +218,54 @@ def _pair(seed, values, shares=None, k=5):
     return *releases, secret[:150].tolist()
 
 
+def _counted(first, second):
+    """What the intersection and the values that are used up prove: person -> value."""
+    stock = [Counter(zip(classes, values)) for classes, values, _ in (first, second)]
+    homes, left, known = list(zip(first[2], second[2])), attacks.intersect([first, second]), {}
+    while True:
+        now = [{value for value in values if all(s[label, value] > 0 for s, label in zip(stock, home))} for values, home in zip(left, homes)]
+        news = {person: now[person].pop() for person in range(len(homes)) if person not in known and len(now[person]) == 1}
+        if not news:
+            return known
+        for person, value in news.items():
+            for s, label in zip(stock, homes[person]):
+                s[label, value] -= 1
+        known |= news
+
+
+def _has_other(first, second):
+    """A function that tells whether some assignment that fits both tables gives a person another value: an integer program."""
+    choices = [(who, value) for who, values in enumerate(attacks.intersect([first, second])) for value in sorted(values)]
+    people = len(first[2])
+    cells, most = {}, [1] * people                       # a row for each person, and one for each value of each class
+    places = [(who, column) for column, (who, _) in enumerate(choices)]
+    for number, (classes, values, homes) in enumerate((first, second)):
+        stock = Counter(zip(classes, values))
+        for column, (who, value) in enumerate(choices):
+            cell = number, homes[who], value
+            if cell not in cells:
+                cells[cell] = people + len(cells)
+                most.append(stock[cell[1:]])
+            places.append((cells[cell], column))
+    system = LinearConstraint(coo_array((np.ones(len(places)), np.transpose(places))), [1] * people + [0] * len(cells), most)
+
+    def another(person, value):
+        allowed = Bounds(0, [choice != (person, value) for choice in choices])
+        return milp(np.zeros(len(choices)), integrality=np.ones(len(choices)), bounds=allowed, constraints=system).status == 0
+
+    return another
+
+
 @checker
 def kan_intersect(certain):
-    """`certain(first, second)`: person -> value, for the people whose value two releases tell for certain."""
+    """`certain(first, second)`: person -> value, for people whose value two releases prove."""
     common = ["checkup", *"abcdefghijkl"]
     cases = [_pair(1, [f"v{i}" for i in range(50)]), _pair(2, [f"v{i}" for i in range(20)]),
              _pair(3, common, [0.52] + [0.04] * 12), _pair(4, common, [0.76] + [0.02] * 12)]
     total = 0
     for first, second, truth in cases:
-        said = ask(certain, copy.deepcopy(first), copy.deepcopy(second))
-        if said is None:
-            raise NotAttempted
-        said = dict(said)
-        left = attacks.intersect([first, second])
-        sure = {person: next(iter(values)) for person, values in enumerate(left) if len(values) == 1}
+        said = dict(answered(certain, copy.deepcopy(first), copy.deepcopy(second)))
+        left, counted = attacks.intersect([first, second]), _counted(first, second)
         for person, value in said.items():
             if person not in range(len(truth)):
                 raise Wrong(f"person {person!r}: the people are numbered from 0 to {len(truth) - 1}, in the order of the third list")
@@ -259,10 +275,16 @@ def kan_intersect(certain):
                 raise Wrong(f"person {person} cannot have {value!r}: the two classes have only {sorted(left[person])} in common")
             if value != truth[person]:
                 raise Wrong(f"person {person} does not have {value!r}: {len(left[person])} values were possible; report none that you are not sure of")
-        if missed := sorted(set(sure) - set(said)):
-            raise Wrong(f"{len(said)} people named, but person {missed[0]} is certain too: in both classes only {sure[missed[0]]!r} occurs")
-        guessed = [person for person in said if person not in sure]
-        if len(guessed) > len(truth) // 10:
-            raise Wrong(f"person {guessed[0]} could have {len(left[guessed[0]])} values; you were lucky, and luck is not certainty")
-        total += len(sure)
+        doubtful = sorted(set(said) - set(counted))
+        another = _has_other(first, second) if doubtful else None
+        for person in doubtful:
+            if another(person, said[person]):
+                raise Wrong(f"person {person} could have another of {len(left[person])} values; you were lucky, and luck is not certainty")
+        if missed := sorted(set(counted) - set(said), key=lambda person: (len(left[person]), person)):
+            person = missed[0]
+            if len(left[person]) == 1:
+                raise Wrong(f"{len(said)} people named, but person {person} is certain too: in both classes only {counted[person]!r} occurs")
+            raise Wrong(f"{len(said)} people named, but {len(missed)} more are certain: in both classes of person {person} occur {sorted(left[person])}, "
+                        f"and all but {counted[person]!r} are used up by people whose value is proved")
+        total += len(counted)
     return f"{total} secrets of {sum(len(truth) for *_, truth in cases)}, each certain, from tables that keep their promise"

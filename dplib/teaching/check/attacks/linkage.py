@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_dict, number
 
 __all__ = ["link_classify", "link_extrapolate", "link_mend", "link_reverse", "link_score", "link_unique"]
 
@@ -23,18 +24,11 @@ CASES = {                                        # case -> the goal that was rea
 @checker
 def link_classify(answer):
     """`answer`: case -> one of GOALS."""
-    said = dict(answer)
-    if all(value is ... for value in said.values()):
-        raise NotAttempted
-    if set(said) != set(CASES):
-        raise Wrong(f"expected the cases {', '.join(CASES)}")
-    for case, (goal, question) in CASES.items():
-        if said[case] is ...:
-            raise Wrong(f"{case}: not attempted yet")
-        if (word := str(said[case]).strip().lower()) not in GOALS:
-            raise Wrong(f"{case}: {word!r} is not on the list: {', '.join(GOALS)}")
-        if word != goal:
-            raise Wrong(f"{case}: not {word}; {question}")
+    def why(case, word):
+        return f"not {word}; {CASES[case][1]}" if word in GOALS else f"{word!r} is not on the list: {', '.join(GOALS)}"
+
+    said = {case: word if word is ... else str(word).strip().lower() for case, word in dict(answer).items()}
+    compare_dict(said, {case: goal for case, (goal, _) in CASES.items()}, why)
     return "only two of the six put a name beside a row"
 
 
@@ -67,10 +61,8 @@ def link_unique(frac_unique):
     for name, table, choices in tables:
         for qi in choices:
             given = table.copy()
-            got = ask(frac_unique, given, list(qi))
-            if got is None:
-                raise NotAttempted
-            got, times, where = float(got), _times(table, qi), f"{name}, columns {', '.join(qi)}"
+            where = f"{name}, columns {', '.join(qi)}"
+            got, times = number(answered(frac_unique, given, list(qi)), where), _times(table, qi)
             if not given.equals(table):
                 raise Wrong("your function changes the table that it is given")
             if np.isclose(got, np.mean(times == 1), atol=1e-9):
@@ -92,39 +84,41 @@ def link_unique(frac_unique):
     return "right, with missing values and repeated labels too"
 
 
-def _alone(ages, size, days=730.5):
-    share = np.unique(ages, return_counts=True)[1] / len(ages)
+def _alone(share, size, days=730.5):
     return float(np.sum(share * (1 - share / days) ** (size - 1)))
+
+
+def _gamma(shape, scale):
+    """The shares of the ages 0 to 99 in a town."""
+    return np.diff(stats.gamma(shape, scale=scale).cdf([*range(100), np.inf]))
 
 
 @checker
 def link_extrapolate(alone):
-    """`alone(ages, size)`: expected share of a ZIP code's `size` residents alone on sex and date of birth, from a sample of ages."""
-    rng = np.random.default_rng(8)
-    town = np.minimum(rng.gamma(4, 10, 900).astype(int), 99)
-    campus = rng.integers(18, 26, 700)
-    for name, ages, size in (("a town of 20,000", town, 20_000), ("a campus of 6,000", campus, 6_000), ("a village of 300", town[:200], 300)):
-        got = ask(alone, ages.copy(), size)
-        if got is None:
-            raise NotAttempted
-        got, exact = float(got), _alone(ages, size)
-        if np.isclose(got, exact, atol=2e-3):
+    """`alone(ages, size)`: estimate from a sample of ages the share of a ZIP code's `size` residents who are alone on sex and date of birth."""
+    rng, campus = np.random.default_rng(8), np.bincount(np.arange(18, 26), minlength=100) / 8
+    places = [("a town of 20,000", _gamma(4, 10), 20_000, 1_500), ("a campus of 6,000", campus, 6_000, 700),
+              ("a village of 300", _gamma(4, 10), 300, 200), ("a suburb of 9,000", _gamma(7, 5), 9_000, 800)]
+    for name, truth, size, known in places:
+        ages = rng.choice(100, known, p=truth)
+        got, exact = number(answered(alone, ages.copy(), size), name), _alone(truth, size)
+        if abs(got - exact) <= 0.03:
             continue
-        where = f"{name}, {len(ages)} ages known: {got:.3f} is not the expected share, {exact:.3f}"
+        share = np.unique(ages, return_counts=True)[1] / known
         mistakes = {
-            "the others are all residents, not those in the sample": _alone(ages, len(ages)),
-            "with 365 days and no sex each day holds twice as many people: a cell is a day and a sex": _alone(ages, size, 365.25),
+            "the others are all residents, not those in the sample": _alone(share, known),
+            "with 365 days and no sex each day holds twice as many people: a cell is a day and a sex": _alone(share, size, 365.25),
             "ages are not equally common: the probability of a stranger in your cell depends on how common your age is":
-                (1 - 1 / (730.5 * len(np.unique(ages)))) ** (size - 1),
-            "it is the share alone at the most common age only": (1 - np.max(np.unique(ages, return_counts=True)[1]) / len(ages) / 730.5) ** (size - 1),
-            "it is the share that is not alone": 1 - exact,
-            "it is in percent; give a share between 0 and 1": 100 * exact,
+                (1 - 1 / (730.5 * len(share))) ** (size - 1),
+            "it is the share alone at the most common age only": (1 - share.max() / 730.5) ** (size - 1),
+            "it is the share that is not alone": 1 - _alone(share, size),
+            "it is in percent; give a share between 0 and 1": 100 * _alone(share, size),
         }
-        for message, value in mistakes.items():
-            if np.isclose(got, value, atol=2e-3):
-                raise Wrong(f"{message} ({where})")
+        where = f"{name}, {known} ages known: {got:.3f}, and {exact:.3f} of the residents can be expected to be alone"
+        if message := next((message for message, value in mistakes.items() if np.isclose(got, value, atol=2e-3)), None):
+            raise Wrong(f"{message} ({where})")
         raise Wrong(where)
-    return "right in a town, on a campus and in a village"
+    return "right in a town, on a campus, in a village and in a suburb"
 
 
 def _two_tables(rng, n=300):
@@ -147,9 +141,7 @@ def link_mend(names_for):
     on = ["zip", "sex", "born"]
     for seed in range(4):
         visits, roll = _two_tables(np.random.default_rng(seed))
-        got = ask(names_for, visits.copy(), roll.copy(), list(on))
-        if got is None:
-            raise NotAttempted
+        got = answered(names_for, visits.copy(), roll.copy(), list(on))
         if not isinstance(got, dict):
             raise Wrong(f"expected a dict from row label to name, got {type(got).__name__}")
         got = {label: name for label, name in got.items() if name is not None}       # None is no name
@@ -191,12 +183,9 @@ def link_reverse(reverse):
         people.append(people[0])
         codes = _codes(people, salt)
         codes[7] = hashlib.sha256(b"nobody").hexdigest()
-        got = ask(reverse, list(codes), salt)
-        if got is None:
-            raise NotAttempted
-        got = [tuple(one) if isinstance(one, (tuple, list)) else one for one in list(got)]
+        got = [tuple(one) if isinstance(one, (tuple, list)) else one for one in list(answered(reverse, list(codes), salt))]
         if len(got) != len(codes):
-            raise Wrong(f"expected {len(codes)} answers, one a code and in their order, got {len(got)}")
+            raise Wrong(f"expected {len(codes)} answers, one per code and in their order, got {len(got)}")
         expected = [*people[:7], None, *people[8:]]
         if got == expected:
             continue
@@ -242,13 +231,12 @@ def link_score(find):
     records, present, absent = _world(11)
     who = present[0][0]
     if ask(find, records.loc[records["user"] == who, ["film", "stars", "day"]].head(8).reset_index(drop=True), records) is None:
-        raise NotAttempted                       # eight ratings as they stand in the table
-    answers = []
-    for _, known in [*present, *absent]:
-        got = ask(find, known.copy(), records)
-        if got is not None and got not in set(records["user"]):
+        raise Wrong("of somebody whose eight ratings stand in the table as they are known you say that they are not there: is the `return` missing?")
+    people, pseudonyms, answers = [*present, *absent], set(records["user"]), [None] * 60
+    for place in np.random.default_rng(12).permutation(60):              # nobody can count the questions
+        got = answers[place] = ask(find, people[place][1].copy(), records.copy())
+        if got is not None and got not in pseudonyms:
             raise Wrong(f"{got!r} is not a pseudonym of the table; return one of them or None")
-        answers.append(got)
     right = sum(got == who for got, (who, _) in zip(answers, present))
     mistaken = sum(got is not None and got != who for got, (who, _) in zip(answers, present))
     invented = sum(got is not None for got in answers[30:])

@@ -2,9 +2,8 @@
 import numpy as np
 
 from dplib.attacks import tpr_at, tracing
-from dplib.teaching.check._laws import LEVEL, _p_value, compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
-from dplib.teaching.check.attacks.reconstruction import RUNS, _edges, _laplace_law, _normal_law
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, number, numbers
 
 __all__ = ["mem_base", "mem_epsilon", "mem_release", "mem_score", "mem_tpr"]
 
@@ -20,14 +19,7 @@ def mem_score(score):
             people = (rng.random((n + 400, d)) < population).astype(int)
             released = people[:n].mean(axis=0)
             order = rng.permutation(n + 400)
-            got = ask(score, released.copy(), population.copy(), people[order])
-            if got is None:
-                raise NotAttempted
-            got = np.asarray(got, dtype=float)
-            if got.shape != (n + 400,):
-                raise Wrong(f"expected {n + 400} numbers, one for each target, got shape {got.shape}")
-            if not np.isfinite(got).all():
-                raise Wrong("some scores are not finite numbers")
+            got = numbers(answered(score, released.copy(), population.copy(), people[order]), (n + 400,), "one score for each target")
             inside = order < n
             mine.append(tpr_at(got[inside], got[~inside], 0.05))
             if mine[-1] < 0.02 < tpr_at(-got[inside], -got[~inside], 0.05) - 0.3:
@@ -54,10 +46,7 @@ def mem_tpr(found_at):
     cases += [(rng.integers(0, 8, 30).tolist(), rng.integers(0, 7, 40).tolist(), fpr) for fpr in (0.0, 0.05, 0.2, 1.0)]
     cases += [(rng.normal(1, 1, 50).tolist(), rng.normal(0, 1, 80).tolist(), fpr) for fpr in (0.01, 0.05, 0.5)]
     for members, strangers, fpr in cases:
-        got = ask(found_at, np.array(members), np.array(strangers), fpr)
-        if got is None:
-            raise NotAttempted
-        got, right = float(got), _found_at(members, strangers, fpr)
+        got, right = number(answered(found_at, np.array(members), np.array(strangers), fpr), "the share"), _found_at(members, strangers, fpr)
         if np.isclose(got, right, atol=1e-9):
             continue
         shown = f"members {members}, strangers {strangers}" if len(members) < 6 else f"{len(members)} members and {len(strangers)} strangers"
@@ -74,26 +63,23 @@ def mem_tpr(found_at):
 @checker
 def mem_base(answer):
     """`answer`: coin, town, ratio: beliefs after a likelihood ratio of 5, and the ratio that makes 1/1000 one half."""
-    answer = dict(answer)
-    if all(value is ... for value in answer.values()):
-        raise NotAttempted
-    if set(answer) != {"coin", "town", "ratio"}:
-        raise Wrong("expected coin, town and ratio")
-    for name, right in (("coin", 5 / 6), ("town", 5 / 1004), ("ratio", 999.0)):
-        if answer[name] is ...:
-            raise Wrong(f"{name}: not attempted yet")
-        said = float(answer[name])
-        if np.isclose(said, right, rtol={"coin": 5e-3, "town": 2e-3, "ratio": 5e-4}[name]):
-            continue
+    def slip(name, said):
         if name == "coin" and np.isclose(said, 0.95, atol=1e-3):
-            raise Wrong("coin: 95 % is how many strangers are not accused, which is another question")
+            return "95 % is how many strangers are not accused, which is another question"
         if name in ("coin", "town") and np.isclose(said, 0.25, atol=1e-3):
-            raise Wrong(f"{name}: 25 % is how many members are found, which is another question")
-        if np.isclose(said, {"coin": 5.0, "town": 5 / 999, "ratio": 1000}[name], rtol=1e-6):
-            raise Wrong(f"{name}: close; mind the difference between odds and probability: 1 in 1,000 is odds of 1 to 999")
-        if np.isclose(said, 0.005, rtol=1e-6):
-            raise Wrong(f"{name}: that multiplies the probability by 5; it is the odds that are multiplied")
-        raise Wrong(f"{name}: not {said:g}; odds after are odds before times TPR/FPR = 5, and a probability is odds/(1 + odds)")
+            return "25 % is how many members are found, which is another question"
+        if np.isclose(said, {"coin": 5.0, "town": 5 / 999, "ratio": 1000}.get(name, np.nan), rtol=1e-6):
+            return "close; mind the difference between odds and probability: 1 in 1,000 is odds of 1 to 999"
+        if name == "town" and np.isclose(said, 0.005, rtol=1e-6):
+            return "that is the probability times 5, and it is the odds that are multiplied; or the right answer rounded too far: give five decimals"
+        return ""
+
+    answer = dict(answer)
+    for name, said in answer.items():
+        if said is not ... and (words := slip(name, number(said, name, finite=False))):
+            raise Wrong(f"{name}: {words}")
+    compare_dict(answer, {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999.0}, tolerance=1.1e-5, relative=5e-4, why=lambda name, said:
+                 f"not {said:g}; odds after are odds before times TPR/FPR = 5, and a probability is odds/(1 + odds)")
     return "five times the odds: a coin becomes 83 %, one in a thousand half a per cent"
 
 
@@ -111,10 +97,7 @@ def _disproved(tpr, fpr):
 def mem_epsilon(disproved):
     """`disproved(tpr, fpr)`: the smallest epsilon that is still possible."""
     for tpr, fpr in ((0.5, 0.05), (0.98, 0.7), (0.05, 0.5), (0.7, 0.98), (0.3, 0.3), (0.0, 0.0), (0.1, 0.0), (0.0, 0.1), (1.0, 0.9), (1.0, 1.0)):
-        got = ask(disproved, tpr, fpr)
-        if got is None:
-            raise NotAttempted
-        got, right = float(got), _disproved(tpr, fpr)
+        got, right = number(answered(disproved, tpr, fpr), "ε", finite=False), _disproved(tpr, fpr)
         if got == right or np.isclose(got, right, atol=1e-9):
             continue
         where = f"TPR {tpr:g}, FPR {fpr:g}: {got:.3f}, and it should be {right:.3f}"
@@ -128,60 +111,65 @@ def mem_epsilon(disproved):
     return "both outcomes, both directions, zeros included"
 
 
+def _with(scale, draw="laplace"):
+    """A learner's wrong answer: noise of this scale at ε = 1, from the numbers of rows and columns."""
+    def wrong(table, epsilon, rng):
+        n, d = table.shape
+        return table.mean(axis=0) + getattr(rng, draw)(scale=scale(n, d) / epsilon, size=d)
+
+    return wrong
+
+
+def _shared(table, epsilon, rng):
+    n, d = table.shape
+    return table.mean(axis=0) + rng.laplace(scale=d / n / epsilon)
+
+
+def _same_size(table, epsilon, rng):
+    n, d = table.shape
+    return table.mean(axis=0) + np.abs(rng.laplace(scale=d / n / epsilon)) * rng.choice([-1, 1], d)
+
+
+MISTAKES = {
+    "there is no noise at all": lambda table, epsilon, rng: table.mean(axis=0),
+    "each mean alone has the noise for ε, and together they cost d times as much": _with(lambda n, d: 1 / n),
+    "one noise serves all means: the difference of two means is exact": _shared,
+    "two means have noise of the same size: their sum or their difference is exact": _same_size,
+    "the noise is made for sums, which move by 1; a mean moves by 1/n": _with(lambda n, d: d),
+    "the noise is half of what it must be": _with(lambda n, d: d / n / 2),
+    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _with(lambda n, d: d / n / 2**0.5),
+    "the noise uses the distance in L2, the root of the number of columns: Laplace noise needs L1": _with(lambda n, d: d**0.5 / n),
+    "normal noise satisfies no ε at all, whatever its size": _with(lambda n, d: d / n, "normal"),
+    "normal noise satisfies no ε at all, its tails fall too fast": _with(lambda n, d: 2**0.5 * d / n, "normal"),
+    "private, but with twice the noise it needs: an entry moves by 1 when a row is replaced, not by 2": _with(lambda n, d: 2 * d / n),
+}
+
+
+def _flip(what, table, rows, columns, epsilon, **settings):
+    """This table, and the same with these entries flipped."""
+    one, two = np.array(table), np.array(table)
+    two[np.ix_(rows, columns)] = 1 - two[np.ix_(rows, columns)]
+    n, d = one.shape
+    return Pair(what, (one, epsilon), (two, epsilon), ((len(rows) * epsilon, 0.0),), (one.mean(axis=0), two.mean(axis=0)),
+                within=1.69 * d / n / epsilon, share=0.75, **settings)
+
+
+_rng = np.random.default_rng(53)
+MIXED = _rng.integers(0, 2, (9, 4))
+TABLES = [
+    _flip("zeros only / one row of ones", np.zeros((12, 4), int), [5], range(4), 1.0),
+    _flip("ones only / one row of zeros", np.ones((6, 3), int), [0], range(3), 0.7),
+    _flip("nine mixed rows / the last one different in the first column", MIXED, [8], [0], 0.5, twice=800),
+    _flip("nine mixed rows / the last one different in all columns", MIXED, [8], range(4), 1.0, runs=12_000),
+    _flip("one column / three rows of it different", [[0], [0], [0], [1], [0]], [0, 2, 4], [0], 1.0, runs=20_000),
+    _flip("one row / another", [[1, 0]], [0], [0, 1], 0.8),
+    _flip("400 rows, ε = 0.2 / the last two different", _rng.integers(0, 2, (400, 3)), [398, 399], range(3), 0.2),
+    *(_flip(f"{at['n']} rows, {at['d']} columns, ε = {at['epsilon']} / one row different", _rng.integers(0, 2, (at["n"], at["d"])), [0],
+            range(at["d"]), at["epsilon"], runs=2500) for at in drawn(1, 531, n=(4, 40), d=(2, 7), epsilon=(0.3, 1.2))),
+]
+
+
 @checker
 def mem_release(private_means):
-    """`private_means(table, epsilon, rng)`: column means with Laplace noise, together epsilon-DP when one row is replaced."""
-    rng = np.random.default_rng(53)
-    for n, d, epsilon in ((20, 8, 1.0), (50, 4, 0.2)):
-        table = rng.integers(0, 2, (n, d))
-        flipped = table.copy()
-        flipped[0] = 1 - flipped[0]
-        for world in (table, flipped):
-            _judge_means(private_means, world, epsilon, rng)
-    return f"independent Laplace noise of scale d/(nε) on every mean (chi-square test, {RUNS:,} runs on each of four tables)"
-
-
-UNIT = 1000                                      # noise is counted in thousandths of its right scale, so that cuts are fine
-
-
-def _judge_means(private_means, table, epsilon, rng):
-    (n, d), noise, right = table.shape, [], table.shape[1] / (table.shape[0] * epsilon)
-    for _ in range(RUNS):
-        got = ask(private_means, table.copy(), epsilon, rng)
-        if got is None:
-            raise NotAttempted
-        got = np.asarray(got, dtype=float)
-        if got.shape != (d,):
-            raise Wrong(f"expected {d} means, one for each column, got shape {got.shape}")
-        noise.append(got - table.mean(axis=0))
-    noise = np.array(noise)
-    if not np.isfinite(noise).all():
-        raise Wrong("some means are not finite numbers")
-    if np.abs(noise).max() < 1e-12:
-        raise Wrong("there is no noise at all")
-    if np.all(noise == noise[0]):
-        raise Wrong("the noise is the same in every run: whoever has the program subtracts it")
-    if np.allclose(noise, noise[:, :1]):
-        raise Wrong("one noise serves all means: the difference of two means is exact")
-    means = noise + table.mean(axis=0)
-    if means.min() >= 0 and means.max() <= 1:
-        raise Wrong("the results are cut to [0, 1]; that is allowed in life, but then the noise cannot be checked here")
-    worst = np.abs(np.corrcoef(noise.T) - np.eye(d)).max()
-    if not worst < 7 / np.sqrt(RUNS):
-        raise Wrong(f"the noises of two means are correlated ({worst:.2f}): part of them cancels in a difference")
-    edges, where = _edges(UNIT), f"with {n} rows, {d} columns and ε = {epsilon:g}"
-    counts = np.histogram(noise / right * UNIT, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
-    if _p_value(counts, _laplace_law(edges, UNIT)) >= LEVEL:
-        return
-    rivals = {
-        f"{where}: each mean alone has the noise for ε, together they cost {d} ε": _laplace_law(edges, UNIT / d),
-        f"{where}: the noise is made for sums, which move by 1; a mean moves by 1/{n}": _laplace_law(edges, UNIT * n),
-        f"{where}: the noise is half of what it must be": _laplace_law(edges, UNIT / 2),
-        f"{where}: the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _laplace_law(edges, UNIT / 2**0.5),
-        f"{where}: the noise uses the distance in L2, the root of the number of columns: Laplace noise needs L1": _laplace_law(edges, UNIT / d**0.5),
-        f"{where}: normal noise satisfies no ε at all, whatever its size": _normal_law(edges, UNIT),
-        f"{where}: normal noise satisfies no ε at all, its tails fall too fast": _normal_law(edges, UNIT * 2**0.5),
-        f"{where}: private, but with twice the noise it needs: an entry moves by 1 when a row is replaced, not by 2": _laplace_law(edges, 2 * UNIT),
-    }
-    cut = [-np.inf, *(edges / UNIT * right).round(3), np.inf]
-    compare(counts, _laplace_law(edges, UNIT), rivals, lambda i: f"{where}: noise between {cut[i]:g} and {cut[i + 1]:g}")
+    """`private_means(table, epsilon, rng)`: column means with noise, together epsilon-DP when one row is replaced."""
+    return battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES, seed=53)

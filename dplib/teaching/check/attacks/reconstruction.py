@@ -4,8 +4,8 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dplib.teaching.check._laws import LEVEL, _p_value, compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, number
 
 __all__ = ["rec_ages", "rec_collapse", "rec_defend", "rec_mend", "rec_tight", "rec_tracker"]
 
@@ -35,7 +35,7 @@ def rec_tracker(spy):
         values = rng.integers(10_000, 200_000, n)
         interface = _Interface(values, k)
         try:
-            got = spy(interface.ask, n, target) if callable(spy) else ask(spy)
+            got = spy(lambda group, desk=interface: desk.ask(group), n, target) if callable(spy) else ask(spy)
         except PermissionError as refusal:
             raise Wrong(f"with n = {n} and k = {k} a question was {refusal}; every group that you ask about, and the rest, must be large") from None
         if got is None or got is ...:
@@ -85,9 +85,7 @@ def _fitting(count, median, mean, oldest):
 def rec_ages(fitting):
     """`fitting(count, median, mean, oldest)`: all sorted tuples of ages that fit."""
     for count, median, mean, oldest in ((3, 30, 44, 82), (3, 30, 43.7, 82), (2, 15.5, 15.5, 21), (4, 11.5, 11.8, 20), (1, 7, 7, 7), (3, 5, 9, 6)):
-        got = ask(fitting, count, median, mean, oldest)
-        if got is None:
-            raise NotAttempted
+        got = answered(fitting, count, median, mean, oldest)
         got, right = [tuple(int(age) for age in ages) for ages in got], _fitting(count, median, mean, oldest)
         where = f"for {count} people, median {median:g}, mean {mean:g}, oldest {oldest}"
         if any(list(ages) != sorted(ages) for ages in got):
@@ -106,10 +104,7 @@ def rec_ages(fitting):
 def rec_collapse(collapse):
     """`collapse(n, m, majority)`: the noise at which least squares gets majority + 5 % of the bits right."""
     for n, m, majority in ((120, 480, 76 / 120), (100, 200, 0.5), (60, 600, 0.8)):
-        got = ask(collapse, n, m, majority)
-        if got is None:
-            raise NotAttempted
-        got = float(got)
+        got = number(answered(collapse, n, m, majority), f"for n = {n} and m = {m}")
         exact = np.sqrt(m - n - 1) / (4 * ndtri(majority + 0.05))
         if 0.9 <= got / exact <= 1.1:
             continue
@@ -155,80 +150,68 @@ def rec_mend(rmse):
     return "the error of these answers, on these questions"
 
 
-RUNS, BINS = 5000, 24
+def _with(scale, draw="laplace"):
+    """A learner's wrong answer: noise of this scale at ε = 1, from the most groups that one is in, their number, and the people."""
+    def wrong(queries, bits, epsilon, rng):
+        (m, n), most = queries.shape, queries.sum(axis=0).max(initial=0)
+        return queries @ bits + getattr(rng, draw)(scale=scale(most, m, n) / epsilon, size=m)
+
+    return wrong
 
 
-def _edges(scale):
-    """Cuts at about equal probability, halfway between integers, so that whole-number noise is served too."""
-    q = np.arange(1, BINS) / BINS
-    return np.unique(np.floor(np.where(q < 0.5, scale * np.log(2 * q), -scale * np.log(2 - 2 * q))) + 0.5)
+def _shared(queries, bits, epsilon, rng):
+    return queries @ bits + rng.laplace(scale=queries.sum(axis=0).max(initial=0) / epsilon)
 
 
-def _laplace_law(edges, scale):
-    tail = np.exp(-np.abs(edges) / scale) / 2
-    return np.diff(np.concatenate([[0], np.where(edges < 0, tail, 1 - tail), [1]]))
+def _same_size(queries, bits, epsilon, rng):
+    m = len(queries)
+    noise = rng.laplace(scale=queries.sum(axis=0).max(initial=0) / epsilon, size=m)
+    noise[1::2] = noise[0::2][: m // 2] * rng.choice([-1, 1], m // 2)
+    return queries @ bits + noise
 
 
-def _normal_law(edges, sigma):
-    return np.diff(np.concatenate([[0], ndtr(edges / sigma), [1]]))
+MISTAKES = {
+    "there is no noise at all: 240 such answers are the table": lambda queries, bits, epsilon, rng: queries @ bits,
+    "each answer alone has the noise for ε; together they cost as many ε as one person is in groups": _with(lambda most, m, n: 1),
+    "one noise serves all answers: the difference of two answers is exact": _shared,
+    "two answers have noise of the same size: their sum or their difference is exact": _same_size,
+    "the noise is half of what it must be": _with(lambda most, m, n: most / 2),
+    "the noise grows with the number of people; what counts is how many answers one of them can move": _with(lambda most, m, n: n),
+    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _with(lambda most, m, n: most / 2**0.5),
+    "normal noise satisfies no ε at all, its tails fall too fast": _with(lambda most, m, n: 2**0.5 * most, "normal"),
+    "normal noise satisfies no ε at all, whatever its size": _with(lambda most, m, n: most, "normal"),
+    "private, but with twice the noise it needs": _with(lambda most, m, n: 2 * most),
+}
+
+
+def _flip(what, queries, bits, people, epsilon, **settings):
+    """These bits, and the same with the bits of these people replaced."""
+    queries, one = np.array(queries), np.array(bits)
+    two = one.copy()
+    two[people] = 1 - two[people]
+    return Pair(what, (queries, one, epsilon), (queries, two, epsilon), ((len(people) * epsilon, 0.0),), (queries @ one, queries @ two),
+                within=1.69 * len(queries) / epsilon, share=0.75, **settings)      # the number of questions is a scale that suffices
+
+
+_rng = np.random.default_rng(43)
+GROUPS = np.array([[1, 0, 1, 1, 0], [1, 1, 0, 1, 0], [1, 0, 0, 1, 1], [1, 1, 1, 0, 0]])      # person 0 is in all, the last in one
+FLIPS = [
+    _flip("nobody is ill / the one who is in all four groups is", GROUPS, [0] * 5, [0], 1.0, twice=800),
+    _flip("all are ill / all but the last", GROUPS, [1] * 5, [4], 0.5),
+    _flip("two are ill / one of them is not", GROUPS, [0, 1, 0, 1, 0], [3], 0.4),
+    _flip("one group, two are ill / nobody is", [[1, 1, 1]], [1, 0, 1], [0, 2], 1.0, runs=20_000),
+    _flip("one group, ε = 0.2 / three of its people replaced", [[1, 1, 1, 0]], [0, 0, 0, 1], [0, 1, 2], 0.2, runs=2000),
+    _flip("nobody is ill / the one who is in all three groups is", [[1, 1, 0], [1, 0, 1], [1, 0, 0]], [0] * 3, [0], 0.4, runs=2000),
+    _flip("a firm of one who is well / the same, ill", [[1], [1], [0]], [0], [0], 0.7),
+    _flip("120 people, 20 questions, ε = 0.2 / the last two bits replaced", _rng.integers(0, 2, (20, 120)), _rng.integers(0, 2, 120), [118, 119], 0.2,
+          runs=1500),
+    *(_flip(f"{at['n']} people, {at['m']} questions, ε = {at['epsilon']} / the last bit replaced", _rng.integers(0, 2, (at["m"], at["n"])),
+            _rng.integers(0, 2, at["n"]), [at["n"] - 1], at["epsilon"], runs=2500)
+      for at in drawn(1, 431, n=(4, 9), m=(2, 7), epsilon=(0.3, 1.2))),
+]
 
 
 @checker
 def rec_defend(private_answers):
-    """`private_answers(queries, bits, epsilon, rng)`: counts with Laplace noise, together epsilon-DP when one bit is replaced."""
-    rng = np.random.default_rng(43)
-    for m, n, epsilon, others in ((12, 9, 0.1, 0), (30, 5, 0.25, 1)):
-        queries = rng.integers(0, 2, (m, n))
-        queries[:, 0] = np.arange(m) < 2 * m // 3
-        queries[m // 2 + 1:, 1:] = 0             # nobody is in more than two thirds of the groups
-        for first in (0, 1):                     # neighbours, once with nobody else ill and once with everybody else
-            bits = np.where(np.arange(n) == 0, first, others)
-            _judge_answers(private_answers, queries, bits, epsilon, rng)
-    return f"independent Laplace noise of the right scale on every answer (chi-square test, {RUNS:,} runs on each of four tables)"
-
-
-def _judge_answers(private_answers, queries, bits, epsilon, rng):
-    (m, n), noise = queries.shape, []
-    most = int(queries.sum(axis=0).max())
-    for _ in range(RUNS):
-        got = ask(private_answers, queries.copy(), bits.copy(), epsilon, rng)
-        if got is None:
-            raise NotAttempted
-        got = np.asarray(got, dtype=float)
-        if got.shape != (m,):
-            raise Wrong(f"expected {m} answers, one for each row, got shape {got.shape}")
-        noise.append(got - queries @ bits)
-    noise = np.array(noise)
-    if not np.isfinite(noise).all():
-        raise Wrong("some answers are not finite numbers")
-    if not noise.any():
-        raise Wrong("there is no noise at all: 240 such answers are the table")
-    if np.all(noise == noise[0]):
-        raise Wrong("the noise is the same in every run: whoever has the program subtracts it")
-    if np.allclose(noise, noise[:, :1]):
-        raise Wrong("one noise serves all answers: the difference of two answers is exact")
-    if (np.ptp(noise, axis=0) < 1e-9).any():
-        raise Wrong("some answers have no noise: put Laplace noise on every one")
-    correlation = np.corrcoef(noise.T)
-    worst = np.abs(correlation - np.eye(m)).max()
-    if not worst < 7 / np.sqrt(RUNS):
-        raise Wrong(f"the noises of two answers are correlated ({worst:.2f}): part of them cancels in a difference")
-    where = f"with {m} questions of which one person can be in {most}, and ε = {epsilon:g}"
-    edges = _edges(most / epsilon)
-    counts = np.histogram(noise, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
-    if _p_value(counts, _laplace_law(edges, m / epsilon)) >= LEVEL:
-        return                                   # all rows counted: safe, and what the section does
-    rivals = {
-        f"{where}: each answer alone has the noise for ε, together they cost up to {most} ε": _laplace_law(edges, 1 / epsilon),
-        f"{where}: the noise is half of what it must be": _laplace_law(edges, most / epsilon / 2),
-        f"{where}: the noise grows with the number of people; what counts is how many answers one of them can move": _laplace_law(edges, n / epsilon),
-        f"{where}: the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
-            _laplace_law(edges, most / epsilon / 2**0.5),
-        f"{where}: normal noise satisfies no ε at all, its tails fall too fast": _normal_law(edges, 2**0.5 * most / epsilon),
-        f"{where}: normal noise satisfies no ε at all, whatever its size": _normal_law(edges, most / epsilon),
-        f"{where}: normal noise of this size satisfies no ε at all": _normal_law(edges, m / epsilon),
-        f"{where}: private, but with twice the noise it needs": _laplace_law(edges, 2 * most / epsilon),
-        f"{where}: private, but with more than twice the noise it needs: a replaced bit moves each answer by 1, not by 2": _laplace_law(edges, 2 * m / epsilon),
-    }
-    cut = [-np.inf, *edges.round(1), np.inf]
-    compare(counts, _laplace_law(edges, most / epsilon), rivals, lambda i: f"{where}: noise between {cut[i]:g} and {cut[i + 1]:g}")
+    """`private_answers(queries, bits, epsilon, rng)`: noisy counts, together epsilon-DP when one bit is replaced."""
+    return battery(private_answers, lambda pair: Numbers(len(pair.truth[0]), "answer"), FLIPS, mistakes=MISTAKES, seed=43)

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplib import distributions, mechanisms
-from dplib.svt import log_laplace_cdf
-from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
+from dplib.teaching.check._battery import Crowd, Lines, Pair, battery, drawn, read_lines
+from dplib.teaching.check._battery._forms import MISSING
+from dplib.teaching.check._report import Wrong, answered, checker, number
 
 __all__ = ["adp_convert", "adp_exact_delta", "adp_off_by_one", "adp_tail", "adp_threshold", "adp_witness"]
 
@@ -52,9 +52,7 @@ def adp_exact_delta(my_delta):
     cases += [(_random_law(rng, size), _random_law(rng, size), epsilon) for size in (2, 3, 5, 8) for epsilon in (0.0, 0.4, 1.2) for _ in range(4)]
     tags = np.repeat([1 / 12, 0.0], 12)
     for p, q, epsilon in cases:
-        answer = ask(my_delta, p.copy(), q.copy(), epsilon)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(my_delta, p.copy(), q.copy(), epsilon)
         got, right = number(answer, "delta"), _over_all_sets(p, q, epsilon)
         if abs(got - right) < 1e-9:
             continue
@@ -64,7 +62,7 @@ def adp_exact_delta(my_delta):
             if abs(got - value) < 1e-9:
                 raise Wrong(f"{case}; {message}")
         raise Wrong(case)
-    if abs(number(ask(my_delta, tags.copy(), tags[::-1].copy(), 0.5), "delta") - 1) > 1e-9:
+    if abs(number(answered(my_delta, tags.copy(), tags[::-1].copy(), 0.5), "delta") - 1) > 1e-9:
         raise Wrong("the random tag with 12 tags publishes the record: its delta is 1")
     return "the same as all sets of outcomes, on 49 pairs of laws, and 1 for the random tag"
 
@@ -78,9 +76,11 @@ CLAIM = math.log(2), 0.03                        # epsilon, delta: true for each
 def adp_witness(outcomes):
     """`outcomes`: the set of outcome numbers on which the claim (ln 2, 0.03) fails by most."""
     try:
-        if len(outcomes) == len(P) and all(isinstance(i, (bool, np.bool_)) for i in outcomes):
+        if not isinstance(outcomes, (set, frozenset)) and len(outcomes) == len(P) and all(i in (0, 1) for i in outcomes):
             outcomes = np.flatnonzero(list(outcomes))        # a mask, as in P > 2 * Q
-        chosen = sorted({int(i) for i in outcomes if int(i) == i})
+        if any(int(i) != i for i in outcomes):
+            raise ValueError
+        chosen = sorted({int(i) for i in outcomes})
     except (TypeError, ValueError):
         raise Wrong("expected a set of outcome numbers, such as {0, 7}") from None
     if not chosen:
@@ -106,9 +106,7 @@ def _tail(sigma, epsilon):
 def adp_tail(tail_sigma):
     """`tail_sigma(epsilon, delta)`: smallest sigma with P(L > epsilon) <= delta, sensitivity 1."""
     for epsilon, delta in ((1.0, 1e-5), (0.3, 1e-6), (3.0, 0.01)):
-        answer = ask(tail_sigma, epsilon, delta)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(tail_sigma, epsilon, delta)
         got, z = number(answer, "sigma"), -float(ndtri(delta))
         if got <= 0:
             raise Wrong(f"sigma must be positive, got {got:g}")
@@ -128,87 +126,108 @@ def adp_tail(tail_sigma):
     return "the loss stays below ε with probability 1 - δ, and with no more noise than that takes"
 
 
-def _laplace_cdf(x):
-    return np.exp(log_laplace_cdf(np.asarray(x, dtype=float)))
+def _threshold(epsilon, delta):
+    return 1 + math.log(0.5 / delta) / epsilon
 
 
-def _release_law(count, scale, threshold, edges):
-    """Law of: not published, or published with a noisy count from one edge to the next; a noisy count below `threshold` is held back."""
-    inside = np.diff(_laplace_cdf((np.maximum(edges, threshold) - count) / scale))
-    return np.append(1 - inside.sum(), inside)
+def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, shared=None):
+    """Thresholded release, right unless told otherwise."""
+    def release(counts, epsilon, delta, rng):
+        keys, values = list(counts), np.array(list(counts.values()), dtype=float)
+        noise = rng.laplace(scale=scale / epsilon, size=len(values))
+        if shared is not None:
+            noise = shared(noise)
+        passed = (values if exact else values + noise) >= threshold(epsilon, delta)
+        shown = values + (rng.laplace(scale=scale / epsilon, size=len(values)) if again else noise)
+        return {key: value for key, value, ok in sorted(zip(keys, shown, passed)) if ok}
+
+    return release
 
 
-CATEGORIES = 30_000
+RELEASES = {
+    "the threshold is ln(1/2δ)/ε, which lets a count of 0 pass with probability δ; but the last person makes the count 1":
+        _releasing(threshold=lambda e, d: math.log(0.5 / d) / e),
+    "the threshold is 1 + ln(1/δ)/ε: private, but a Laplace variable exceeds ln(1/δ)/ε with probability δ/2 only, and categories are lost for nothing":
+        _releasing(threshold=lambda e, d: 1 + math.log(1 / d) / e),
+    "the noise has half the scale it needs": _releasing(0.5),
+    "the noise has twice the scale it needs": _releasing(2.0),
+    "noise of half the scale, and the threshold that goes with it: epsilon is twice what was promised":
+        _releasing(0.5, lambda e, d: 1 + math.log(0.5 / d) / e / 2),
+    "noise of twice the scale, and the threshold that goes with it: private, but one person moves one count by 1 only":
+        _releasing(2.0, lambda e, d: 1 + 2 * math.log(0.5 / d) / e),
+    "nothing is held back: a category with one person in it is always there, and delta is 1": _releasing(threshold=lambda e, d: -math.inf),
+    "every positive noisy count is published: a lone person's category comes out most of the time": _releasing(threshold=lambda e, d: 0.0),
+    "the exact count was compared with the threshold: a noisy 1 has to pass with probability delta": _releasing(exact=True),
+    "a second noise was drawn for the number that is published: a second release, at an epsilon of its own": _releasing(again=True),
+    "the published counts are exact; publish the noisy count that was compared": _releasing(0.0),
+    "one noise for all categories: two of them betray their difference": _releasing(shared=lambda noise: np.broadcast_to(noise[:1], noise.shape)),
+}
+
+SIZE = 20_000
+FILMS = tuple(f"film {i}" for i in range(SIZE))
+
+
+def _films(low, high, epsilon, delta, **settings):
+    """Categories of `low` people or of `high`, each by its own coin; one of 0 is not in the table."""
+    def build(coins):
+        return {film: (high if coin else low) for film, coin in zip(FILMS, coins) if coin or low}, epsilon, delta
+
+    def cells(got, coins):
+        values, _ = read_lines(got, FILMS)
+        return np.where(values < MISSING / 2, np.nan, values)
+
+    what, steps = f"category of {low}, δ = {delta:g} / category of {high}, δ = {delta:g}", high - low
+    slack = delta * sum(math.exp(epsilon * i) for i in range(steps))          # what delta becomes after so many steps
+    return Crowd(what, build, cells, SIZE, ((steps * epsilon, slack),), (low, high), **settings)
+
+
+def _least(count, epsilon, delta):
+    """A little less than the chance with which `count` comes out of the release with Laplace noise, or with whole noise and its own threshold."""
+    b = 1 / epsilon
+    whole = 1 + b * (math.log(1 / delta) - math.log1p(math.exp(-epsilon)))     # e^(-(t - 1)/b) / (1 + e^(-1/b)) = delta
+    laplace = math.exp(-(_threshold(epsilon, delta) - count) / b) / 2
+    rest = math.exp(-max(math.ceil(whole) - count, 0) / b) / (1 + math.exp(-epsilon))
+    return 0.85 * min(laplace, rest)
+
+
+CROWDS = [
+    _films(0, 1, 1.0, 0.05, published=((None, 0.0), (_least(1, 1.0, 0.05), None))),
+    _films(1, 2, 1.0, 0.05),
+    _films(9, 10, 0.5, 0.01, published=((0.33, None), (None, None))),
+    _films(1000, 1003, 0.7, 1e-4, published=((0.999, None), (0.999, None)), within=1.69 / 0.7, share=0.75),
+] + [_films(0, 1, case["epsilon"], case["delta"], published=((None, 0.0), (None, None)))
+     for case in drawn(2, 11, epsilon=(0.3, 2.0), delta=(0.02, 0.04))]
+
+
+def _dict(what, one, two, epsilon, delta, **settings):
+    keys = tuple(sorted({*one, *two}))
+    steps = sum(abs(one.get(key, 0) - two.get(key, 0)) for key in keys)
+    return Pair(what, (dict(one), epsilon, delta), (dict(two), epsilon, delta), ((steps * epsilon, steps * math.exp((steps - 1) * epsilon) * delta),),
+                tuple([float(table.get(key, 0)) for key in keys] for table in (one, two)), **settings)
+
+
+ONE = {"film d": 1003, "film b": 1001, "film f": 1000, "film a": 999, "film c": 998, "film e": 990}    # as most_common() writes it
+TWO = {"film d": 1003, "film f": 1002, "film b": 1001, "film a": 999, "film c": 998, "film e": 990}
+DICTS = [
+    _dict("a dict in the order of its counts / film f has two more and is second", ONE, TWO, 0.5, 1e-4, runs=3000, twice=800),
+    _dict("an empty dict / one category with one person", {}, {"film a": 1}, 1.0, 0.05, runs=3000),
+    _dict("one category with 60 people / the same with 61", {"film a": 60}, {"film a": 61}, 1.0, 1e-3, runs=2000),
+    _dict("four categories alike / the last has one more", dict.fromkeys("abcd", 40), {**dict.fromkeys("abcd", 40), "d": 41}, 0.9, 1e-3, runs=2000),
+]
 
 
 @checker
 def adp_threshold(release):
     """`release(counts, epsilon, delta, rng)`: category -> noisy count, for the categories whose noisy count passes."""
-    rng = np.random.default_rng(11)
-    for epsilon, delta, count in ((1.0, 0.05, 1), (1.0, 0.05, 4), (0.5, 0.01, 1), (0.5, 0.01, 9)):
-        got = ask(release, {f"film {i}": count for i in range(CATEGORIES)}, epsilon, delta, rng)
-        if got is None:
-            raise NotAttempted
-        if not isinstance(got, dict):
-            raise Wrong(f"expected a dict of category and noisy count, got {type(got).__name__}")
-        if not all(isinstance(key, str) and key.startswith("film ") for key in got):
-            raise Wrong("a category came out that is not in the data")
-        values = np.array([float(value) for value in got.values()])
-        case = f"epsilon = {epsilon:g}, delta = {delta:g}, {CATEGORIES:,} categories of {count}"
-        if not np.isfinite(values).all():
-            raise Wrong(f"{case}: a noisy count is not a finite number")
-        if len(values) and not np.allclose(values, count) and np.all(values == np.round(values)):
-            raise Wrong(f"{case}: all published counts are whole numbers; here Laplace noise is asked for, and the noisy count as it is "
-                        "(integer noise can be private too, with a threshold of its own)")
-        if len(values) and np.allclose(values, count):
-            raise Wrong(f"{case}: the published counts are exact; publish the noisy count that was compared")
-        if len(np.unique(np.round(np.abs(values - count), 9))) < 0.9 * len(values) and np.any(values != np.round(values)):
-            raise Wrong(f"{case}: the same noise comes again and again; each category needs a noise of its own, or two of them betray their difference")
-        b, tail = 1 / epsilon, math.log(0.5 / delta) / epsilon
-        threshold = 1 + tail
-        edges = np.append(-np.inf, np.append(threshold + b * np.array([0, 0.3, 0.7, 1.2, 2.0]), np.inf))
-        places = np.searchsorted(edges, values + 1e-9, side="right")
-        counts = np.bincount(places, minlength=len(edges))
-        counts[0] = CATEGORIES - len(values)
-        law = _release_law(count, b, threshold, edges)
-        kinds = {
-            "the threshold is ln(1/2δ)/ε, which lets a count of 0 pass with probability δ; but the last person makes the count 1": (b, tail),
-            "the threshold is 1 + ln(1/δ)/ε: private, but a Laplace variable exceeds ln(1/δ)/ε with probability δ/2 only, and categories are "
-            "lost for nothing": (b, 1 + math.log(1 / delta) / epsilon),
-            "the noise has half the scale it needs": (b / 2, threshold),
-            "the noise has twice the scale it needs": (2 * b, threshold),
-            "noise of half the scale, and the threshold that goes with it: epsilon is twice what was promised": (b / 2, 1 + tail / 2),
-            "noise of twice the scale, and the threshold that goes with it: private, but one person moves one count by 1 only": (2 * b, 1 + 2 * tail),
-            "nothing is held back: a category with one person in it is always there, and delta is 1": (b, -math.inf),
-            "every positive noisy count is published: a lone person's category comes out most of the time": (b, 0.0),
-        }
-        rivals = {f"{case}: {message}": _release_law(count, *kind, edges) for message, kind in kinds.items()}
-        passes, again = 1 - law[0], np.diff(_laplace_cdf((edges - count) / b))
-        rivals[f"{case}: a second noise was drawn for the number that is published: a second release, at an epsilon of its own"] = (
-            np.append(1 - passes, passes * again))
-        alone = "nothing is published, as if the exact count was compared with the threshold: a noisy 1 has to pass with probability delta"
-        rivals[f"{case}: {alone}" if count < threshold else f"{case}: the exact count was compared with the threshold"] = (
-            np.append(1.0, np.zeros(len(edges) - 1)) if count < threshold else np.append(0.0, again))
-        compare(counts, law, rivals, lambda i, case=case, edges=edges: (
-            f"{case}: {'not published' if i == 0 else f'a noisy count from {edges[i - 1]:.2f} to {edges[i]:.2f}'}"))
-    many = {f"film {i}": 1000 for i in range(50)}
-    if ask(release, dict(many), 1.0, 0.05, rng) == ask(release, dict(many), 1.0, 0.05, rng):
-        raise Wrong("two releases have the same noise: draw it from rng, or whoever sees both learns exact differences")
-    shuffled = {f"film {i}": 1000 + 7 * int(i) % 50 for i in rng.permutation(50)}
-    came, by_count = list(ask(release, dict(shuffled), 0.1, 0.05, rng)), sorted(shuffled, key=shuffled.get)
-    if came in (by_count, by_count[::-1]):
-        raise Wrong("the categories come out in the order of their exact counts, and no noise protects that order: "
-                    "sort them by name or by noisy count")
-    return "a lone person comes out with probability δ, and the noise is what ε asks (chi-square, 120,000 categories)"
+    seen = battery(release, lambda pair: Lines(tuple(sorted({*pair.one[0], *pair.two[0]}))), DICTS, crowds=CROWDS, mistakes=RELEASES, seed=11)
+    return f"a lone person comes out with probability δ; {seen}"
 
 
 @checker
 def adp_off_by_one(honest_delta):
     """`honest_delta(scale, threshold)`: P(1 + discrete Laplace >= threshold), whole threshold >= 1."""
     for scale, threshold in ((1.0, 5), (1.0, 1), (2.5, 20), (0.4, 3)):
-        answer = ask(honest_delta, scale, threshold)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(honest_delta, scale, threshold)
         got, ratio = number(answer, "delta"), math.exp(-1 / scale)
         right = ratio ** (threshold - 1) / (1 + ratio)
         if abs(got / right - 1) < 1e-6:
@@ -236,9 +255,7 @@ def _worst_law(epsilon, delta):
 def adp_convert(convert):
     """`convert(epsilon, delta, at)`: smallest delta at `at` that follows from (epsilon, delta)-DP alone."""
     for epsilon, delta, at in ((1.0, 1e-5, 1.0), (1.0, 1e-5, 3.0), (1.0, 0.01, 0.5), (0.5, 0.1, 0.0), (2.0, 0.0, 1.0)):
-        answer = ask(convert, epsilon, delta, at)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(convert, epsilon, delta, at)
         got, right = number(answer, "delta"), distributions.exact_delta(*_worst_law(epsilon, delta), at)
         if abs(got - right) < 1e-9 * max(1, 1 / max(right, 1e-3)) and (right == 0 or abs(got / right - 1) < 1e-6):
             continue

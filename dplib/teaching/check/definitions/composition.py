@@ -4,7 +4,8 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, number
 
 __all__ = ["comp_crossover", "comp_delta", "comp_ledger", "comp_overlap", "comp_split", "comp_user"]
 
@@ -55,10 +56,7 @@ def comp_delta(delta):
     """`delta(total, epsilon, k)`: the exact delta of k randomized responses at `epsilon`, for the total epsilon `total`."""
     cases = [(0.0, 1.0, 1), (0.5, 1.0, 1), (1.0, 0.5, 4), (4.0, 0.1, 100), (0.0, 0.1, 50), (25.0, 0.5, 100), (11.0, 0.1, 100), (60.0, 0.1, 10_000)]
     for total, epsilon, k in cases:
-        got = ask(delta, total, epsilon, k)
-        if got is None:
-            raise NotAttempted
-        got = float(got)
+        got = float(answered(delta, total, epsilon, k))
         losses, log_law = _total_loss(epsilon, k)
         law, above = np.exp(log_law), losses > total
         exact = float(law[above] @ -np.expm1(total - losses[above]))
@@ -100,9 +98,7 @@ def _overlap_costs():
 @checker
 def comp_overlap(answer):
     """`answer`: release -> (epsilon under add/remove, epsilon under replace)."""
-    costs = _overlap_costs()
-    if all(value is ... for value in dict(answer).values()):
-        raise NotAttempted
+    costs, todo = _overlap_costs(), []
     if set(answer) != set(costs):
         raise Wrong(f"expected the releases {', '.join(costs)}")
     hints = {
@@ -112,73 +108,76 @@ def comp_overlap(answer):
     }
     for name, exact in costs.items():
         if answer[name] is ...:
-            raise Wrong(f"{name}: not attempted yet")
+            todo.append(name)
+            continue
         if not isinstance(answer[name], (tuple, list)) or len(answer[name]) != 2:
             raise Wrong(f"{name}: expected a pair, (epsilon under add/remove, epsilon under replace)")
         for said, cost, adjacency, hint in zip(answer[name], exact, ("add/remove", "replace"), hints[name], strict=True):
             if said is ...:
-                raise Wrong(f"{name}: not attempted yet under {adjacency}")
-            if not math.isclose(float(said), cost, rel_tol=1e-9):
+                todo.append(f"{name} under {adjacency}")
+            elif not math.isclose(number(said, name), cost, rel_tol=1e-9):
                 raise Wrong(f"{name}: under {adjacency} it is not {float(said):g}; {hint}")
+    if todo:
+        raise NotAttempted(", ".join(todo) if todo != list(costs) else "")
     return "0.5 and 1, 1 and 2, 0.5 and 0.6: one claim in three was right, and for another reason"
 
 
-_RUNS, _LEVEL = 8000, 1e-6
+def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None):
+    """The bounded number of ratings with Laplace noise, right unless told otherwise."""
+    def count_ratings(users, most, epsilon, rng):
+        sizes = np.unique(users, return_counts=True)[1]
+        b = scale(sizes, most, epsilon)
+        return bound(sizes, most) + (rng.laplace(scale=b) if noises is None else rng.laplace(scale=b, size=noises(sizes)).sum())
+
+    return count_ratings
 
 
-def _laplace_distance(noise, scale):
-    """Kolmogorov's distance between a sample and Lap(scale)."""
-    noise = np.sort(noise)
-    law = np.where(noise < 0, np.exp(np.minimum(noise, 0) / scale) / 2, 1 - np.exp(-np.maximum(noise, 0) / scale) / 2)
-    steps = np.arange(len(noise) + 1) / len(noise)
-    return max(np.max(steps[1:] - law), np.max(law - steps[:-1]))
+COUNTS = {
+    "there is no noise": _counting(lambda sizes, most, e: 0.0),
+    "the noise protects one rating, not a user with all of theirs: one user moves the count by up to `most`": _counting(lambda sizes, most, e: 1 / e),
+    "the noise depends on the keenest user in the data, and so tells of them: only the bound `most` may enter":
+        _counting(lambda sizes, most, e: sizes.max(initial=1) / e),
+    "private, but with twice the noise it needs: under add/remove one user moves the bounded count by `most`, not by twice that":
+        _counting(lambda sizes, most, e: 2 * most / e),
+    "the noise is half of what it must be": _counting(lambda sizes, most, e: most / e / 2),
+    "the scale is upside down: it is sensitivity divided by epsilon": _counting(lambda sizes, most, e: e / most),
+    "one noise for the whole answer is enough, not one for each user": _counting(noises=len),
+    "all ratings are counted, also those beyond the first `most` of a user, and one user can move that by any number":
+        _counting(bound=lambda sizes, most: sizes.sum()),
+    "`most` bounds the whole table, not each user": _counting(bound=lambda sizes, most: min(sizes.sum(), most)),
+    "users are counted, and not their ratings": _counting(bound=lambda sizes, most: len(sizes)),
+}
+
+
+def _users(what, common, more, most, epsilon, **settings):
+    """Two tables of users, as numbers of ratings each; the second has the users of `more` as well, in the last rows."""
+    def table(sizes):
+        return np.repeat([f"user {i}" for i in range(len(sizes))], sizes) if sizes else np.array([], dtype="<U6")
+
+    one, two = table(common), table([*common, *more])
+    exact = [int(np.minimum(sizes, most).sum()) if sizes else 0 for sizes in (common, [*common, *more])]
+    return Pair(what, (one, most, epsilon), (two, most, epsilon), ((len(more) * epsilon, 0.0),), tuple(exact),
+                within=1.69 * most / epsilon, share=0.75, **settings)
+
+
+_CROWD = np.random.default_rng(22).integers(1, 20, 60).tolist()
+CLUBS = [
+    _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, twice=600),
+    _users("nobody / one user with one rating", [], [1], 3, 0.8),
+    _users("one user with 9 ratings / the same and one with 40", [9], [40], 5, 0.5),
+    _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),
+    _users("four users / the same and one with two ratings", [3, 3, 3, 3], [2], 40, 1.3),
+    _users("60 users / the same and two with 40 ratings each", _CROWD, [40, 40], 3, 1.0, runs=2500),
+] + [_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}", [1, 2, 3, 30, 30], [50],
+            runs=2000, **case)
+     for case in drawn(2, 22, most=(2, 30), epsilon=(0.2, 1.5))]
 
 
 @checker
 def comp_user(count_ratings):
     """`count_ratings(users, most, epsilon, rng)`: bounded number of ratings, epsilon-DP for a user with all their ratings."""
-    rng = np.random.default_rng(22)
-    crowd = [name for name, times in (*((f"zoe{i}", 9) for i in range(10)), ("ann", 2), ("ben", 4), ("cy", 1), ("dot", 6)) for _ in range(times)]
-    crowd = [crowd[i] for i in rng.permutation(len(crowd))]
-    for users, most, epsilon in ((crowd, 4, 0.1), (["ann", "ben", "cy", "ann"], 6, 0.25)):
-        sizes = np.unique(users, return_counts=True)[1]
-        first = ask(count_ratings, np.array(users), most, epsilon, rng)
-        if first is None:
-            raise NotAttempted
-        if np.ndim(first) != 0 or not math.isfinite(float(first)):
-            raise Wrong(f"expected one finite number, got {first!r}")
-        outputs = np.array([float(ask(count_ratings, np.array(users), most, epsilon, rng)) for _ in range(_RUNS)])
-        case, exact, scale = f"for most={most}, epsilon={epsilon:g}", np.minimum(sizes, most).sum(), most / epsilon
-        if np.ptp(outputs) == 0:
-            raise Wrong(f"{case} every run returns {outputs[0]:g}: there is no noise, or it is the same each time")
-        off = outputs.mean() - exact
-        spread = np.abs(outputs - np.median(outputs)).mean()
-        slack = 6 * np.sqrt(2) * max(scale, spread) / np.sqrt(_RUNS)
-        named = {
-            1 / epsilon: "the noise protects one rating, not a user with all of theirs: one user moves the count by up to `most`",
-            sizes.max() / epsilon: "the noise depends on the keenest user in the data, and so tells of them: only the bound `most` may enter",
-            2 * scale: "private, but with twice the noise it needs: under add/remove one user moves the bounded count by `most`, not by twice that",
-            scale / 2: "the noise is half of what it must be",
-            epsilon / most: "the scale is upside down: it is sensitivity divided by epsilon",
-            len(sizes) * scale: "one noise for the whole answer is enough, not one for each user",
-        }
-        if abs(spread - scale) > 6 * scale / np.sqrt(_RUNS):
-            near, message = min(named.items(), key=lambda item: abs(np.log(spread / item[0])))
-            reason = message if abs(np.log(spread / near)) < 0.08 else f"the noise has a mean size of {spread / scale:.2f} times what it should have"
-            raise Wrong(f"{case} {reason}")
-        if abs(off) > slack + 0.5:
-            whole = len(users) - exact
-            if whole and abs(off - whole) < slack:
-                raise Wrong(f"{case} all ratings are counted, also those beyond the first {most} of a user, and one user can move that by any number")
-            raise Wrong(f"{case} the answers are centred at {outputs.mean():.0f}, but the bounded count is {exact}")
-        noise = outputs - exact
-        if _laplace_distance(noise, scale) > math.sqrt(math.log(2 / _LEVEL) / (2 * _RUNS)):
-            raise Wrong(f"{case} the noise has the right size but not the Laplace law")
-        if abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) > 6 / math.sqrt(_RUNS):
-            raise Wrong(f"{case} the noises of successive answers hang together: draw a fresh one each time")
-        if len(np.unique(noise)) < 20:
-            raise Wrong(f"{case} only {len(np.unique(noise))} different answers in {_RUNS:,} runs")
-    return f"a user moves the count by at most `most`, and the noise fits (two cases, {_RUNS:,} runs each)"
+    seen = battery(count_ratings, Numbers(), CLUBS, mistakes=COUNTS, right=_counting(), seed=22)
+    return f"a user moves the count by at most `most`, and the noise fits; {seen}"
 
 
 _CODES = ("34301", "34302", "34303", "34521")
@@ -235,6 +234,10 @@ def comp_ledger(MyLedger):
         raise Wrong("three times 0.1 must fit into 0.3: compare with a little tolerance")
     if not _refuses(ledger.spend, 1e-6):
         raise Wrong("the tolerance is too large: an empty ledger allows another 0.000001")
+    for tiny in (1e-9, 1e-13):                   # of 1e-13 a thousand are still within rounding
+        if tiny * sum(not _refuses(ledger.spend, tiny) for _ in range(5000)) > 4e-10:
+            raise Wrong(f"the tolerance is granted anew at each call: an empty ledger sells any number of releases of {tiny:g}; compare the sum of all "
+                        "losses with the total")
     for parts, what in (
         ({one: 0.2, two: 0.3, three: 0.1}, "three disjoint groups cost the largest epsilon"),
         ({one | two: 0.2, two | three: 0.3}, "groups that share a ZIP are not parallel: its residents are charged for both"),
@@ -271,9 +274,7 @@ def comp_ledger(MyLedger):
 def comp_split(split):
     """`split(weights, sensitivities, epsilon)`: the epsilons that minimise sum of w (sensitivity/epsilon_i)^2."""
     for weights, sensitivities, epsilon in (([0.5, 3, 2, 10], [100, 1, 12.5, 2], 0.3), ([1, 1], [1, 8], 1.0), ([1, 8, 27], [1, 1, 1], 2.0), ([4], [7], 0.5)):
-        got = ask(split, list(weights), list(sensitivities), epsilon)
-        if got is None:
-            raise NotAttempted
+        got = answered(split, list(weights), list(sensitivities), epsilon)
         got, w, s = np.asarray(got, dtype=float), np.asarray(weights, dtype=float), np.asarray(sensitivities, dtype=float)
         case = f"for weights {weights}, sensitivities {sensitivities}, epsilon {epsilon:g}"
         if got.shape != w.shape or not np.all(np.isfinite(got)) or not np.all(got > 0):

@@ -5,30 +5,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplib import fdp
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_number, number, numbers
 
 __all__ = ["gdp_envelope", "gdp_group", "gdp_honest", "gdp_profile", "gdp_trap"]
-
-
-def _number(value, what):
-    """A number that may not be one, `Wrong` for anything else."""
-    try:
-        return float(np.asarray(value, dtype=float).reshape(()))
-    except (TypeError, ValueError):
-        raise Wrong(f"{what}: expected a number, got {value!r}") from None
-
-
-def _numbers(values, like, case):
-    """An array of finite numbers of the shape of `like`."""
-    try:
-        values = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{case}: expected an array of numbers, got {type(values).__name__}") from None
-    if values.shape != np.shape(like):
-        raise Wrong(f"{case}: expected {np.size(like)} numbers, one for each type I error, got the shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise Wrong(f"{case}: a type II error is not a finite number")
-    return values
 
 
 def _bell(alpha, mu):
@@ -44,35 +23,32 @@ PROFILE = ((1.0, 1.0), (0.5, 0.0), (0.5, 1.0), (2.0, 0.3), (0.25, 2.0), (6.0, 20
 def gdp_profile(my_delta):
     """`my_delta(mu, epsilon)`: delta of mu-GDP at epsilon."""
     for mu, epsilon in PROFILE:
-        answer = ask(my_delta, mu, epsilon)
-        if answer is None:
-            raise NotAttempted
         case, right = f"μ = {mu:g}, ε = {epsilon:g}", float(fdp.gaussian(mu).delta(epsilon))
-        got = _number(answer, case)
-        if abs(got - right) <= 1e-6 * right:
-            continue
-        if not math.isfinite(got):
+        got = answered(my_delta, mu, epsilon)
+        if isinstance(got, (float, np.floating)) and not math.isfinite(got):
             raise Wrong(f"{case}: your δ is {got}, the true one {right:.4f}; e^ε has overflowed, or its partner vanished: subtract logarithms")
-        plus, minus = ndtr(mu / 2 - epsilon / mu), ndtr(-mu / 2 - epsilon / mu)
-        with np.errstate(all="ignore"):
-            rivals = {
-                "the two terms are added: they are P(S) and e^ε Q(S), and δ is their difference": plus + np.exp(epsilon) * minus,
-                "a sign is wrong within Φ: ε/μ is taken away in both terms, μ/2 is added in the first one only": (
-                    ndtr(mu / 2 + epsilon / mu) - np.exp(epsilon) * ndtr(-mu / 2 + epsilon / mu)),
-                "e^ε is missing before the second term": plus - minus,
-                "this is the probability that the loss exceeds ε, without what is subtracted": plus,
-                "it is ε/μ, not εμ": ndtr(mu / 2 - epsilon * mu) - np.exp(epsilon) * ndtr(-mu / 2 - epsilon * mu),
-                "this is the formula in σ with μ in its place; μ is one over σ": float(fdp.gaussian(1 / mu).delta(epsilon)),
-                "the terms are the wrong way round": np.exp(epsilon) * minus - plus,
-            }
-        said = f"{case}: {got:.6g}, but δ is {right:.6g}"
-        for message, value in rivals.items():
-            if math.isfinite(value) and value and abs(got - value) <= 1e-6 * abs(value) and abs(value - right) > 1e-6 * right:
-                raise Wrong(f"{said}; {message}")
-        if got < right:
-            raise Wrong(f"{said}: yours promises too much")
-        raise Wrong(f"{said}: safe, but the formula is exact")
+        compare_number(got, right, case, lambda got, mu=mu, epsilon=epsilon, right=right: _profile_said(got, mu, epsilon, right), tolerance=0.0, relative=1e-6)
     return "six digits from δ = 1e-193 to one half, overflow or not"
+
+
+def _profile_said(got, mu, epsilon, right):
+    plus, minus = ndtr(mu / 2 - epsilon / mu), ndtr(-mu / 2 - epsilon / mu)
+    with np.errstate(all="ignore"):
+        rivals = {
+            "the two terms are added: they are P(S) and e^ε Q(S), and δ is their difference": plus + np.exp(epsilon) * minus,
+            "a sign is wrong within Φ: ε/μ is taken away in both terms, μ/2 is added in the first one only": (
+                ndtr(mu / 2 + epsilon / mu) - np.exp(epsilon) * ndtr(-mu / 2 + epsilon / mu)),
+            "e^ε is missing before the second term": plus - minus,
+            "this is the probability that the loss exceeds ε, without what is subtracted": plus,
+            "it is ε/μ, not εμ": ndtr(mu / 2 - epsilon * mu) - np.exp(epsilon) * ndtr(-mu / 2 - epsilon * mu),
+            "this is the formula in σ with μ in its place; μ is one over σ": float(fdp.gaussian(1 / mu).delta(epsilon)),
+            "the terms are the wrong way round": np.exp(epsilon) * minus - plus,
+        }
+    said = f"{got:.6g}, but δ is {right:.6g}"
+    for message, value in rivals.items():
+        if math.isfinite(value) and value and abs(got - value) <= 1e-6 * abs(value) and abs(value - right) > 1e-6 * right:
+            return f"{said}; {message}"
+    return f"{said}: yours promises too much" if got < right else f"{said}: safe, but the formula is exact"
 
 
 # ------------------------------------------------------------------------------------------------------- lines under a curve
@@ -99,10 +75,8 @@ def gdp_envelope(rebuild):
     """`rebuild(pairs, alpha)`: largest type II errors that follow from all pairs."""
     for name, pairs in _reports():
         for alpha in (np.linspace(0, 1, 401), np.array([0.05]), np.array([0.9, 0.2])):
-            answer = ask(rebuild, list(pairs), alpha.copy())
-            if answer is None:
-                raise NotAttempted
-            got, right = _numbers(answer, alpha, name), _highest(pairs, alpha)
+            answer = answered(rebuild, list(pairs), alpha.copy())
+            got, right = numbers(answer, alpha.shape, f"{name}, type II errors"), _highest(pairs, alpha)
             if np.abs(got - right).max() < 1e-9:
                 continue
             i = int(np.argmax(np.abs(got - right)))
@@ -146,9 +120,7 @@ def _laws(answer, case):
 def gdp_trap(trap):
     """`trap(mu, epsilon)`: laws p, q with the delta of mu at epsilon, in both directions, that are not mu-GDP."""
     for mu, epsilon in ((1.0, 1.0), (0.5, 0.3), (2.0, 3.0), (1.0, 0.0)):
-        answer = ask(trap, mu, epsilon)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(trap, mu, epsilon)
         case = f"μ = {mu:g}, ε = {epsilon:g}"
         p, q = _laws(answer, case)
         allowed = float(fdp.gaussian(mu).delta(epsilon))
@@ -177,13 +149,11 @@ def gdp_group(group_curve):
     lopsided = fdp.finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
     for name, f, k in (("G_0.5", fdp.gaussian(0.5), 2), ("G_0.5", fdp.gaussian(0.5), 1), ("G_0.3", fdp.gaussian(0.3), 7),
                        ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, 0.05), 5), ("a lopsided curve", lopsided, 3)):
-        curve = ask(group_curve, lambda x, f=f: f(np.clip(x, 0, 1)), k)
-        if curve is None:
-            raise NotAttempted
+        curve = answered(group_curve, lambda x, f=f: f(np.clip(x, 0, 1)), k)
         if not callable(curve):
             raise Wrong(f"group_curve must return a function of α, got {type(curve).__name__}")
         case = f"{name}, groups of {k}"
-        got, one = (_numbers(ask(curve, x.copy() if x.ndim else float(x)), x, case) for x in (alpha, np.array(0.2)))
+        got, one = (numbers(ask(curve, x.copy() if x.ndim else float(x)), x.shape, f"{case}, type II errors") for x in (alpha, np.array(0.2)))
         power = alpha
         for _ in range(k):
             power = 1 - f(power)
@@ -222,22 +192,20 @@ def gdp_group(group_curve):
 def gdp_honest(honest_mu):
     """`honest_mu(epsilon)`: smallest mu such that epsilon-DP implies mu-GDP."""
     for epsilon in (1.0, 0.1, 2.0, 5.0, 12.0):
-        answer = ask(honest_mu, epsilon)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(honest_mu, epsilon)
         corner = 1 / (1 + math.exp(epsilon))
-        got, right = _number(answer, f"ε = {epsilon:g}"), -2 * float(ndtri(corner))
-        if not math.isfinite(got) or got <= 0:
-            raise Wrong(f"ε = {epsilon:g}: expected a positive number, got {got:g}")
-        if abs(got / right - 1) < 1e-6:
-            continue
-        case = (f"ε = {epsilon:g}: with μ = {got:.4f} the bells promise a type II error of {_bell(corner, got):.4f} at α = {corner:.4f}, "
-                f"where randomized response has {corner:.4f}")
-        if abs(got / epsilon - 1) < 1e-6:
-            raise Wrong(f"{case}; this is the library's number: zCDP does not imply GDP")
-        if got < right:
-            raise Wrong(f"{case}; the promise is false")
-        if abs(got / (epsilon * math.sqrt(math.pi / 2)) - 1) < 1e-6:
-            raise Wrong(f"{case}; √(π/2) ε is the limit for small ε; the exact μ is smaller")
-        raise Wrong(f"{case}; true, but a smaller μ will do")
+        got, right = number(answer, f"ε = {epsilon:g}"), -2 * float(ndtri(corner))
+
+        def why(got, epsilon=epsilon, corner=corner, right=right):
+            case = (f"with μ = {got:.4f} the bells promise a type II error of {_bell(corner, got):.4f} at α = {corner:.4f}, "
+                    f"where randomized response has {corner:.4f}")
+            if abs(got / epsilon - 1) < 1e-6:
+                return f"{case}; this is the library's number: zCDP does not imply GDP"
+            if got < right:
+                return f"{case}; the promise is false"
+            if abs(got / (epsilon * math.sqrt(math.pi / 2)) - 1) < 1e-6:
+                return f"{case}; √(π/2) ε is the limit for small ε; the exact μ is smaller"
+            return f"{case}; true, but a smaller μ will do"
+
+        compare_number(got, right, f"ε = {epsilon:g}", why, tolerance=0.0, relative=1e-6)
     return "the bells touch the corner of randomized response"

@@ -2,9 +2,10 @@
 import math
 
 import numpy as np
+from scipy.stats import binom
 
 from dplib import fdp
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
+from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, compare_number, number
 
 __all__ = ["tf_best_test", "tf_conditions", "tf_court", "tf_inverse", "tf_verdict"]
 
@@ -29,13 +30,7 @@ def tf_court(missed_at_least):
     """`missed_at_least(epsilon, delta, alpha)`: smallest type II error that (epsilon, delta)-DP allows."""
     for epsilon, delta, alpha in ((1.0, 0.0, 0.05), (1.0, 0.01, 0.05), (1.0, 0.01, 0.5), (0.5, 0.3, 0.9), (2.0, 0.1, 0.6), (0.0, 0.2, 0.3),
                                   (4.0, 0.0, 0.5), (0.3, 0.0, 0.0), (1.0, 0.05, 1.0)):
-        answer = ask(missed_at_least, epsilon, delta, alpha)
-        if answer is None:
-            raise NotAttempted
-        got, right = number(answer, "the share missed"), _best(*_worst_pair(epsilon, delta), alpha)
-        if abs(got - right) < 1e-9:
-            continue
-        case = f"epsilon = {epsilon:g}, delta = {delta:g}, alpha = {alpha:g}: {got:.6f}"
+        got, right = number(answered(missed_at_least, epsilon, delta, alpha), "the share missed"), _best(*_worst_pair(epsilon, delta), alpha)
         one, two = 1 - delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 - delta - alpha)
         rivals = {
             "this is the share that can be found at most; asked is the share missed at least": 1 - right,
@@ -49,12 +44,16 @@ def tf_court(missed_at_least):
                 max(0.0, 1 + delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 + delta - alpha)),
             "this is perfect privacy, epsilon was not used": 1 - delta - alpha,
         }
-        for message, value in rivals.items():
-            if abs(got - value) < 1e-9:
-                raise Wrong(f"{case}; {message}")
-        if got > right:
-            raise Wrong(f"{case}, but a mechanism that keeps the promise can be attacked so that only {right:.6f} are missed")
-        raise Wrong(f"{case} is safe to say, but more follows: {right:.6f}")
+
+        def why(got, right=right, rivals=rivals):
+            for message, value in rivals.items():
+                if abs(got - value) < 1e-9:
+                    return f"{got:.6f}; {message}"
+            if got > right:
+                return f"{got:.6f}, but a mechanism that keeps the promise can be attacked so that only {right:.6f} are missed"
+            return f"{got:.6f} is safe to say, but more follows: {right:.6f}"
+
+        compare_number(got, right, f"epsilon = {epsilon:g}, delta = {delta:g}, alpha = {alpha:g}", why, tolerance=1e-9)
     return "as much as the promise gives, and a mechanism that attains it exists"
 
 
@@ -77,20 +76,17 @@ FAILS = {
 @checker
 def tf_conditions(broken):
     """`broken`: drawing -> the condition that it breaks, or None."""
-    if not isinstance(broken, dict) or not set(BROKEN) <= set(broken):
+    if not isinstance(broken, dict):
         raise Wrong('expected a dictionary with the keys "a", "b", "c" and "d"')
-    if any(broken[name] is ... for name in BROKEN):
-        raise NotAttempted
-    for name, right in BROKEN.items():
-        got = broken[name].strip().lower() if isinstance(broken[name], str) else broken[name]
-        got = None if got == "none" else got
+    said = {name: value.strip().lower() if isinstance(value, str) else value for name, value in broken.items()}
+    said = {name: None if value == "none" else value for name, value in said.items()}
+
+    def why(name, got):
         if got is not None and got not in NAMES:
-            raise Wrong(f'({name}): expected one of {", ".join(NAMES)}, or None, got {broken[name]!r}')
-        if got == right:
-            continue
-        if got is None:
-            raise Wrong(f"({name}) is no trade-off function: {FAILS[name]}")
-        raise Wrong(f"({name}) is all right there ({got}): {HOLDS[got][name]}")
+            return f'expected one of {", ".join(NAMES)}, or None, got {broken[name]!r}'
+        return f"this is no trade-off function: {FAILS[name]}" if got is None else f"it is all right there ({got}): {HOLDS[got][name]}"
+
+    compare_dict(said, BROKEN, why)
     return "each drawing by the one condition that it breaks, and (c) by none"
 
 
@@ -108,9 +104,7 @@ def tf_best_test(best_test):
     cases += [(np.array([0.02, 0.9, 0.08]), np.array([0.2, 0.5, 0.3]), 0.03)]
     cases += [(_random_law(rng, size), _random_law(rng, size), alpha) for size in (2, 4, 8, 60) for alpha in (0.0, 0.05, 0.3, 0.8)]
     for p, q, alpha in cases:
-        answer = ask(best_test, p.copy(), q.copy(), alpha)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(best_test, p.copy(), q.copy(), alpha)
         try:
             test = np.asarray(answer, dtype=float)
         except (TypeError, ValueError):
@@ -170,10 +164,7 @@ def tf_inverse(inverse):
     answers = []
     for name, (f, alphas) in curves.items():
         for alpha in alphas:
-            answer = ask(inverse, f, alpha)
-            if answer is None:
-                raise NotAttempted
-            answers.append((name, f, alpha, number(answer, "the inverse"), _bisect(f, alpha)))
+            answers.append((name, f, alpha, number(answered(inverse, f, alpha), "the inverse"), _bisect(f, alpha)))
     for name, f, alpha, got, right in answers:
         if abs(got - right) < 2e-6:
             continue
@@ -209,9 +200,7 @@ EXPERIMENTS, TESTS, MOST_ALARMS = 200, 200, 28   # P(binomial(200, 5 %) > 28) < 
 def tf_verdict(refuted):
     """`refuted(f, accused, found, n, confidence)`: whether the counts refute the claim that the trade-off function is at least f."""
     def says(f, accused, found, n, confidence=0.95):
-        answer = ask(refuted, f, np.array(accused), np.array(found), n, confidence)
-        if answer is None:
-            raise NotAttempted
+        answer = answered(refuted, f, np.array(accused), np.array(found), n, confidence)
         if not (isinstance(answer, (bool, np.bool_, int, np.integer)) or (isinstance(answer, np.ndarray) and answer.shape == ())) or int(answer) not in (0, 1):
             raise Wrong(f"expected True or False, got {answer!r}")
         return bool(answer)
@@ -223,11 +212,13 @@ def tf_verdict(refuted):
         return [np.round(n * part).astype(int) for part in tail]
 
     for n in (500, 20_000):
+        blind = [n // 10, n // 2]
+        if says(laplace, blind, blind, n) or says(laplace, *expected(0.2, n), n):
+            raise Wrong(f"a program that tells far less than it may, {n:,} runs: its points lie above the curve, and you call the claim refuted. "
+                        "Is beta the share missed, (n - found)/n?")
         if says(laplace, *expected(1.0, n), n):
             raise Wrong(f"an honest Laplace program, {n:,} runs, every count as expected: its points lie on the curve, and you call the claim refuted. "
-                        "Is beta the share missed, (n - found)/n, and is a point called below only where its upper limits are?")
-        if says(laplace, *expected(0.2, n), n):
-            raise Wrong(f"a program better than its claim, {n:,} runs: the points lie above the curve, and you call the claim refuted")
+                        "A point is below the curve for sure only where its upper limits are")
     if says(fdp.approx(1.0), [0], [4], 50):
         raise Wrong("50 runs, 0 accused, 4 found: alpha was not seen and may still be 3 %, so the point may lie above the curve: "
                     "alpha needs an upper limit as well")
@@ -254,4 +245,17 @@ def tf_verdict(refuted):
         raise Wrong("2,000 tests, 1,000 runs, 464 accused and 536 found at the worst of them, claim: perfect privacy. Among so many independent tests "
                     "chance does this three times in four even if the claim is true, and you call it refuted at a confidence of 0.5: is the error shared "
                     "among all the limits of this experiment, not of another?")
+    for n in (40, 50):
+        alarm = _false_alarm(says, n)
+        if alarm > 0.5:
+            raise Wrong(f"randomized response at epsilon = 3, which keeps its promise, {n} runs, one test, confidence 0.5: over all counts that can come "
+                        f"out, you call the claim refuted with probability {alarm:.3f}. Each test has two limits, and both share the error")
     return "refutes what is refuted, in the middle and at the edges, and accuses no honest program too often"
+
+
+def _false_alarm(says, n, epsilon=3.0):
+    """Exact probability that the claim is called refuted, at confidence 1/2, where randomized response attains it."""
+    a, k = 1 / (1 + math.exp(epsilon)), np.arange(n + 1)
+    law = binom.pmf(k, n, a)
+    likely = k[law > 1e-8]
+    return sum(law[i] * law[j] for i in likely for j in likely if says(fdp.approx(epsilon), [i], [n - j], n, 0.5))

@@ -1,10 +1,11 @@
 """Checkers of the section on ranges and trees."""
 import numpy as np
 
-from dplib.mechanisms import exponential_pmf
+from dplib import histograms
+from dplib.mechanisms import exponential
 from dplib.sensitivity import ADJACENCIES
-from dplib.teaching.check._laws import LEVEL, _log_likelihood, _p_value, compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Choice, Numbers, Pair, battery, drawn
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_dict
 
 __all__ = ["range_counter", "range_crossing", "range_release", "range_scale", "range_split"]
 
@@ -24,34 +25,28 @@ TREES = {"binary": (1024, 2), "fourfold": (1024, 4)}
 @checker
 def range_scale(answer):
     """`answer`: (tree, adjacency) -> smallest Laplace scale on every node that makes the whole tree cost epsilon = 0.5."""
-    answer = dict(answer)
-    if all(value is ... for value in answer.values()):
-        raise NotAttempted
-    wanted = {(tree, adjacency) for tree in TREES for adjacency in ADJACENCIES}
-    if set(answer) != wanted:
-        raise Wrong(f"expected the four keys {sorted(wanted)}")
-    for (tree, adjacency), said in answer.items():
-        if said is ...:
-            raise Wrong(f"{tree}, {adjacency}: not attempted yet")
-        rows, said = _tree_rows(*TREES[tree]), float(said)
-        added = np.abs(rows[:, :1]).sum()                                    # one person more in the first bin
-        moved = np.abs(rows[:, [0]] - rows[:, 1:]).sum(axis=0).max()         # one person leaves it for another
-        levels = added
-        smallest = (added if adjacency == "add/remove" else moved) / 0.5
-        where = f"{tree}, {adjacency}"
-        if adjacency == "replace" and np.isclose(said, 2 * levels / 0.5):
-            continue                                                         # charges for the root, which cannot move: safe
-        if np.isclose(said, smallest, rtol=1e-9):
-            continue
-        if adjacency == "replace" and (np.isclose(said, smallest / 2) or np.isclose(said, levels / 0.5)):
-            raise Wrong(f"{where}: a person who moves leaves one bin and enters another, and changes two nodes of a level")
+    right, levels = {}, {}
+    for tree, shape in TREES.items():
+        rows = _tree_rows(*shape)
+        added, moved = np.abs(rows[:, :1]).sum(), np.abs(rows[:, [0]] - rows[:, 1:]).sum(axis=0).max()   # a person in the first bin comes, or leaves it
+        for adjacency in ADJACENCIES:
+            right[tree, adjacency], levels[tree, adjacency] = float(added if adjacency == "add/remove" else moved) / 0.5, added
+
+    def why(name, said):
+        smallest, replace = right[name], name[1] == "replace"
+        if replace and (np.isclose(said, smallest / 2) or np.isclose(said, levels[name] / 0.5)):
+            return "a person who moves leaves one bin and enters another, and changes two nodes of a level"
         if np.isclose(said, 1 / 0.5) or np.isclose(said, 2 / 0.5):
-            raise Wrong(f"{where}: {said:g} pays for one level; a person is counted once on every level")
-        if np.isclose(said, smallest - (2 if adjacency == "add/remove" else 4)):
-            raise Wrong(f"{where}: {said:g} pays for one level less than there are: count the root and the leaves")
+            return f"{said:g} pays for one level; a person is counted once on every level"
+        if np.isclose(said, smallest - (4 if replace else 2)):
+            return f"{said:g} pays for one level less than there are: count the root and the leaves"
         if said < smallest:
-            raise Wrong(f"{where}: with scale {said:g} one person costs {smallest * 0.5 / said:.3g} and not 0.5")
-        raise Wrong(f"{where}: scale {said:g} is private, but larger than needed by a factor of {said / smallest:.3g}")
+            return f"with scale {said:g} one person costs {smallest * 0.5 / said:.3g} and not 0.5"
+        return f"scale {said:g} is private, but larger than needed by a factor of {said / smallest:.3g}"
+
+    if hasattr(answer, "keys"):                                              # charging for the root, which cannot move, is safe
+        right |= {name: 2 * levels[name] / 0.5 for name in right if name[1] == "replace" and answer.get(name) == 2 * levels[name] / 0.5}
+    compare_dict(answer, right, why, tolerance=1e-9, relative=1e-9)
     return "a level is paid for by everybody, and a wider tree has fewer of them"
 
 
@@ -66,8 +61,6 @@ def range_crossing(crossing):
         got = ask(crossing, n, branching)
         where = f"n = {n}, branching {branching}"
         if got is None and exact is not None:
-            if all(ask(crossing, *case) is None for case in ((64, 4), (64, 8))):
-                raise NotAttempted
             raise Wrong(f"{where}: the tree does win, from length {exact} on")
         if got is not None and (isinstance(got, bool) or not np.isclose(float(got), round(float(got)))):
             raise Wrong(f"{where}: expected a length or None, got {got!r}")
@@ -94,130 +87,196 @@ def _first_win(n, covariance):
     return None
 
 
-# ---------------------------------------------------------------- noise that is a weighted sum of independent Laplace variables
+# -------------------------------------------------------------------------------------------------------- a tree that is consistent
 
-CELLS, PER_SCALE, BINS = 2**15, 40, 16
+def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.consistent, upper=True):
+    """A release, right unless told otherwise."""
+    def wrong(counts, epsilon, rng):
+        levels = histograms.tree(counts)
+        b = scale(len(levels)) / epsilon
+        noisy = [level + (getattr(rng, draw)(scale=b) if shared else getattr(rng, draw)(scale=b, size=level.size)) for level in levels]
+        return passes(noisy) if upper else [noisy[-1].reshape(len(level), -1).sum(axis=1) for level in levels]
 
-
-def _masses(scales):
-    """Grid and probabilities of a sum of independent Laplace variables with these scales (signs do not matter)."""
-    scales = np.abs(np.asarray(scales, dtype=float))
-    scales = scales[scales > 1e-9]
-    step = scales.min() / PER_SCALE
-    grid = (np.arange(CELLS) - CELLS // 2) * step
-    product = 1.0
-    for scale in scales:
-        edges = np.append(grid - step / 2, grid[-1] + step / 2)
-        cdf = np.where(edges < 0, np.exp(np.minimum(edges, 0) / scale) / 2, 1 - np.exp(-np.maximum(edges, 0) / scale) / 2)
-        product = product * np.fft.rfft(np.fft.ifftshift(np.diff(cdf)))
-    return grid, step, np.maximum(np.fft.fftshift(np.fft.irfft(product, CELLS)), 0)
+    return wrong
 
 
-def _cdf(scales, points):
-    if not np.any(np.abs(scales) > 1e-9):                                    # no noise at all
-        return np.where(points > 0, 1.0, 0.0)
-    grid, step, masses = _masses(scales)
-    return np.interp(points, grid + step / 2, np.cumsum(masses), left=0.0, right=1.0)
+def _only_down(levels):
+    agreed = levels[:1]
+    for level in levels[1:]:
+        families = level.reshape(-1, 2)
+        agreed.append((families + ((agreed[-1] - families.sum(axis=1)) / 2)[:, None]).ravel())
+    return agreed
 
 
-def _edges(scales):
-    grid, step, masses = _masses(scales)
-    return np.interp(np.arange(1, BINS) / BINS, np.cumsum(masses), grid + step / 2)
+RELEASES = {
+    "there is no noise": _noisy(lambda L: 0),
+    "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on every level": _noisy(lambda L: 1),
+    "the noise has scale (levels − 1)/ε: count the root and the leaves": _noisy(lambda L: L - 1),
+    "the noise is that of three levels, however many there are: count them": _noisy(lambda L: 3),
+    "private, but with the noise for replace: under add/remove a person changes one node of a level": _noisy(lambda L: 2 * L),
+    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _noisy(lambda L: L / 2**0.5),
+    "the noise is normal: no ε holds, whatever its size": _noisy(draw="normal"),
+    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _noisy(lambda L: 2**0.5 * L, "normal"),
+    "one noise serves all nodes of a level: their differences are exact": _noisy(shared=True),
+    "private, but this is the flat histogram added up: the upper levels were not measured": _noisy(lambda L: 1, upper=False),
+    "consistent, but the upper levels are not used: least squares averages what they say with the sum of the children": _noisy(upper=False),
+    "consistent, but not least squares: a parent must also learn from its children, on the way up": _noisy(passes=_only_down),
+}
 
 
-def _judge(noise, statistics, right, rivals, names):
-    """Is `noise` (runs, outputs) a linear map of fresh Laplace noise as `right` says? Each row of a map holds signed scales.
-
-    `statistics` are rows of weights on the outputs; `right` and `rivals` are matrices (outputs, independent variables).
-    """
-    seen = noise @ statistics.T
-    laws, counts = {message: [] for message in (None, *rivals)}, []
-    for row, values in zip(statistics, seen.T):
-        edges = _edges(row @ right)
-        counts.append(np.bincount(np.searchsorted(edges, values), minlength=BINS))
-        for message, mixing in ((None, right), *rivals.items()):
-            laws[message].append(np.diff(np.concatenate([[0], _cdf(row @ mixing, edges), [1]])))
-    values = [_p_value(count, law) for count, law in zip(counts, laws[None])]
-    if min(values) >= LEVEL:
-        return None
-    fit = {message: sum(_log_likelihood(count, law) for count, law in zip(counts, laws[message])) for message in rivals}
-    best = max(fit, key=fit.get)
-    if min(_p_value(count, law) for count, law in zip(counts, laws[best])) >= LEVEL:
-        return best
-    worst = int(np.argmin(values))
-    width, expected = np.percentile(np.abs(seen[:, worst]), 50), np.interp(0.75, np.arange(1, BINS) / BINS, _edges(statistics[worst] @ right))
-    return (f"{names[worst]} has the wrong law: half of all errors are within {width:.3g}, and should be within {expected:.3g}; "
-            "is every noise fresh, independent and Laplace, and the sums those of the tree?")
+def _leaves(answer, arguments, rng):
+    """The released leaves; the other levels must be their sums, and add nothing."""
+    got, sizes = answered(answer, *arguments, rng), 2 ** np.arange(len(arguments[0]).bit_length())
+    try:
+        got = [np.atleast_1d(np.asarray(level, dtype=float)) for level in got]
+    except (TypeError, ValueError):
+        got = []
+    if [level.shape for level in got] != [(size,) for size in sizes]:
+        raise Wrong(f"expected levels of {', '.join(map(str, sizes))} numbers, the root first, got {[level.shape for level in got]}")
+    gap = max((np.abs(above - below.reshape(-1, 2).sum(axis=1)).max() for above, below in zip(got, got[1:])), default=0.0)
+    if not gap < 1e-6:
+        raise Wrong(f"a node and the sum of its children differ by {gap:.3g}: the tree is not consistent")
+    return got[-1]
 
 
-RUNS, EPSILON = 4_000, 1.5
+def _views(n):
+    """The sums of all blocks but the leaves."""
+    return tuple((f"the sum of bins {i * size + 1} to {(i + 1) * size}", row) for size in (2 ** np.arange(1, n.bit_length())).tolist()
+                 for i, row in enumerate(np.kron(np.eye(n // size), np.ones(size))))
+
+
+def _bins(pair):
+    n = len(pair.one[0])
+    return Numbers(n, [f"bin {i + 1}" for i in range(n)], _views(n) if n <= 8 else ())
+
+
+def _tables(what, counts, more, epsilon, wide=0.0, **settings):
+    """`counts`, and the same with `more` people; every bin near the truth in three runs of four, `wide` standard deviations of the best estimate."""
+    one, two = np.array(counts), np.array(counts) + more
+    rows = _tree_rows(len(one), 2)
+    sd = np.sqrt(2 * np.diag(np.linalg.inv(rows.T @ rows))) * rows[:, 0].sum() / epsilon
+    return Pair(what, (one, epsilon), (two, epsilon), ((epsilon * int(np.sum(np.abs(more))), 0.0),), (one, two),
+                within=wide * sd if wide else None, share=0.75, **settings)
+
+
+TABLES = [
+    _tables("nobody in four bins / one person in the first", np.zeros(4, int), [1, 0, 0, 0], 0.8, runs=800, twice=300),
+    _tables("four bins / one more person in the last", [3, 0, 4, 7], [0, 0, 0, 1], 0.5, runs=800),
+    _tables("four bins / five more in the third", [5, 5, 5, 5], [0, 0, 5, 0], 0.5, 1.38, runs=2500, law=True),
+    _tables("eight bins / six more in the first", [0, 0, 40, 7, 0, 1, 9, 5], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1600, law=True),
+    _tables("two bins of thousands / four more in the second", [4000, 2500], [0, 4], 0.5, 1.38, runs=800),
+    *(_tables(f"{2**k['k']} bins, ε = {k['epsilon']:g} / two more in the last", np.arange(2 ** k["k"]) % 3, np.r_[np.zeros(2 ** k["k"] - 1, int), 2],
+              k["epsilon"], runs=400) for k in drawn(1, 51, k=(3, 4), epsilon=(0.3, 1.1))),
+]
 
 
 @checker
 def range_release(release):
     """`release(counts, epsilon, rng)`: binary tree over the bins, epsilon under add/remove, consistent; levels, root first."""
-    rng, counts = np.random.default_rng(51), np.array([3, 0, 40, 7])
-    rows = _tree_rows(4, 2)
-    levels, noise = 3, []
-    for _ in range(RUNS):
-        got = ask(release, counts.copy(), EPSILON, rng)
-        if got is None:
-            raise NotAttempted
-        got = [np.atleast_1d(np.asarray(level, dtype=float)) for level in got]
-        if [level.shape for level in got] != [(1,), (2,), (4,)]:
-            raise Wrong(f"on four bins expected levels of 1, 2 and 4 numbers, the root first, got {[level.shape for level in got]}")
-        gap = max(np.abs(above - below.reshape(-1, 2).sum(axis=1)).max() for above, below in zip(got, got[1:]))
-        if not gap < 1e-6:
-            raise Wrong(f"a node and the sum of its children differ by {gap:.3g}: the tree is not consistent")
-        noise.append(got[-1] - counts)
-    scale = levels / EPSILON
-    fit, one = np.linalg.pinv(rows), 1 / EPSILON
-    below = np.hstack([np.zeros((4, 3)), np.eye(4)])                          # from the leaves alone
-    divided = np.eye(7)[:1]                                                  # one pass down only: what a parent says, shared out
-    for level in (np.eye(7)[1:3], np.eye(7)[3:]):
-        divided = level + np.kron((divided - level.reshape(-1, 2, 7).sum(axis=1)) / 2, np.ones((2, 1)))
-    rivals = {
-        "there is no noise": 0 * fit,
-        "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on three": one * fit,
-        "the noise has scale (levels − 1)/ε: count the root and the leaves": (levels - 1) * one * fit,
-        "private, but with the noise for replace: under add/remove a person changes one node of a level": 2 * scale * fit,
-        "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": scale / 2**0.5 * fit,
-        "private, but this is the flat histogram added up: the upper levels were not measured": one * below,
-        "consistent, but the upper levels are not used: least squares averages what they say with the sum of the children": scale * below,
-        "consistent, but not least squares: a parent must also learn from its children, on the way up": scale * divided,
-    }
-    statistics = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1], [1, 0, 0, 0], [0, 0, 0, 1], [1, 0, -1, 0]], dtype=float)
-    names = ["the root", "the difference of the two halves", "the difference of the first two leaves", "the difference of the last two leaves",
-             "the first leaf", "the last leaf", "the difference of the first leaf and the third"]
-    complaint = _judge(np.array(noise), statistics, scale * fit, rivals, names)
-    if complaint:
-        raise Wrong(complaint)
-    more, fit = np.array([3, 0, 40, 7, 0, 1, 9, 5]), np.linalg.pinv(_tree_rows(8, 2))   # another size and another epsilon: nothing may be built in
-    noise = [np.asarray(ask(release, more.copy(), 0.5, rng)[-1], dtype=float) for _ in range(RUNS // 2)]
-    if noise[0].shape != (8,):
-        raise Wrong(f"on eight bins expected eight leaves, got an array of shape {noise[0].shape}")
-    rivals = {"on four bins the noise is right, on eight it is that of three levels: count them": 3 / 0.5 * fit,
-              "the noise does not depend on epsilon as it should": levels / EPSILON * fit,
-              "the noise has the right scale at ε = 1.5, and does not move with ε": 4 / EPSILON * fit}
-    statistics = np.array([[1] * 8, [1] + [0] * 7, [1, -1] + [0] * 6], dtype=float)
-    complaint = _judge(np.array(noise) - more, statistics, 4 / 0.5 * fit, rivals, ["on eight bins the root", "on eight bins the first leaf",
-                                                                                  "on eight bins the difference of the first two leaves"])
-    if complaint:
-        raise Wrong(complaint)
-    return f"parents equal the sum of their children, and the noise has the exact law (chi-square test on {RUNS:,} runs)"
+    looked = battery(release, _bins, TABLES, call=_leaves, mistakes=RELEASES, right=_noisy(), seed=51)
+    long = _tables("16 bins", np.zeros(16, int), np.zeros(16, int), 1.0, 1.0)
+    off = _counts_its_levels(release, _leaves, long, 4000)
+    if np.mean(off**2) > 1.06 * np.mean(long.within**2):
+        raise Wrong("consistent, but not least squares: the noise that is left on 16 bins is a twentieth more; a parent must also learn from its children")
+    apart = np.abs(off[:, 0::2] - off[:, 1::2])                  # what a parent says cancels: two Laplace leaves
+    if np.mean(apart > 3 * np.sqrt(np.mean(apart**2))) < 0.0056:     # 0.0099 for Laplace noise, 0.0027 for normal noise
+        raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, whatever its size")
+    return f"parents equal the sum of their children, and {looked}"
 
 
-def _blocks(days, root=True):
-    """Which dyadic blocks make the total of each day; without the root the last day needs its two halves."""
-    nodes = [(size, index) for size in 2 ** np.arange(int(np.log2(days)) + root) for index in range(days // size)]
-    rows = np.zeros((days, len(nodes)))
-    for day in range(1, days + 1):
-        start = 0
-        while start < day:
-            size = max(size for size, index in nodes if start == size * index and start + size <= day)
-            rows[day - 1, nodes.index((size, start // size))] = 1
-            start += size
-    return rows
+def _counts_its_levels(answer, call, pair, runs=300):
+    """The errors of some runs; `Wrong` if the variance is less than half of what all levels together need: a shallow tree's noise on a deep one.
+
+    A tree without a root, which is right too, has 16/25 of it on five levels, and the noise of three levels has 9/25.
+    """
+    rng = np.random.default_rng(52)
+    off = np.array([call(answer, pair.one, rng) for _ in range(runs)], dtype=float) - pair.truth[0]
+    if np.mean((off / pair.within) ** 2) < 0.5:                  # within is one standard deviation here
+        raise Wrong(f"on {pair.what} the noise is that of fewer levels than there are: a person is counted on every one of them")
+    return off
+
+
+# ------------------------------------------------------------------------------------------------------------------ a total on the wall
+
+def _season(Wall, arguments, rng):
+    visits, epsilon = arguments
+    wall = ask(Wall, len(visits), epsilon, rng)
+    totals = [ask(wall.day, int(today)) for today in visits]
+    if any(total is None for total in totals):
+        raise Wrong("your function returned None: is the `return` missing?")
+    if any(np.ndim(total) for total in totals):
+        raise Wrong(f"each evening expected one number, the total so far, got {totals[0]!r}"[:200])
+    return totals
+
+
+def _with(scale, blocks="tree", draw="laplace", lag=0):
+    """A wall whose totals are sums of noisy blocks, right unless told otherwise."""
+    class Counter:
+        def __init__(self, days, epsilon, rng):
+            self.b, self.rng, self.noise, self.t, self.total = scale(days) / epsilon, rng, {}, 0, 0
+
+        def day(self, visits):
+            self.t, self.total = self.t + 1, self.total + visits
+            end, used = self.t, []
+            while end and blocks in ("tree", "levels", "again"):
+                size = end & -end
+                used.append((size, end) if blocks == "tree" else (size, end, self.t) if blocks == "again" else size)
+                end -= size
+            for block in {"fresh": [self.t], "one": [0], "days": range(self.t)}.get(blocks, used):
+                if block not in self.noise:
+                    self.noise[block] = getattr(self.rng, draw)(scale=self.b)
+            return self.total + sum(self.noise[block] for block in {"fresh": [self.t], "one": [0], "days": range(self.t)}.get(blocks, used))
+
+    return Counter
+
+
+def _levels(days):
+    return days.bit_length()
+
+
+WALLS = {
+    "fresh noise of scale 1/ε on each total: a visit on the first day moves all of them, and each costs ε": _with(lambda T: 1, "fresh"),
+    "there is no noise": _with(lambda T: 0),
+    "private, but with fresh noise of scale T/ε on each total, which grows with the season": _with(lambda T: T, "fresh"),
+    "one noise serves all totals: their differences are then the exact daily visits": _with(lambda T: 1, "one"),
+    "one noise serves all totals, however large: their differences are the exact daily visits": _with(_levels, "one"),
+    "one noise serves all blocks of a level: day 3 less day 2 less day 1 is then exact": _with(_levels, "levels"),
+    "a block gets new noise for every total that uses it: many looks at the same days": _with(_levels, "again"),
+    "private, but this is the sum of noisy days: its noise grows like √t, and the tree was not used": _with(lambda T: 1, "days"),
+    "every block has noise 1/ε: a visit lies in one block of every level, so the levels have to share ε": _with(lambda T: 1),
+    "every block has noise log₂(T)/ε: with the days and the whole stream there are log₂(T) + 1 levels": _with(lambda T: _levels(T) - 1),
+    "private, but with twice the noise: under add/remove a visit changes one block of a level": _with(lambda T: 2 * _levels(T)),
+    "the noise is normal: no ε holds, whatever its size": _with(_levels, draw="normal"),
+    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _with(lambda T: 2**0.5 * _levels(T), draw="normal"),
+    "right for four days; in a longer season a visit lies in more blocks": _with(lambda T: 3),
+}
+
+
+def _seasons(what, visits, more, epsilon, wide=0.0, **settings):
+    """`visits`, and the same with `more` on some days."""
+    one, two = np.array(visits), np.array(visits) + more
+    ones = np.array([day.bit_count() for day in range(1, len(one) + 1)])
+    return Pair(what, (one, epsilon), (two, epsilon), ((epsilon * int(np.abs(more).sum()), 0.0),) if np.any(more) else (), (one.cumsum(), two.cumsum()),
+                within=wide * np.sqrt(2 * ones) * _levels(len(one)) / epsilon if wide else None, share=0.75, **settings)
+
+
+def _totals(pair):
+    n = len(pair.one[0])
+    cumulated = np.vstack([np.zeros(n), np.eye(n)])
+    blocks = [(f"the total of days {end - size + 1} to {end}", cumulated[end] - cumulated[end - size])
+              for size in (2 ** np.arange(n.bit_length())).tolist() for end in range(size, n + 1, size)]
+    return Numbers(n, [f"the total of day {day + 1}" for day in range(n)], tuple(blocks) if n <= 8 else ())
+
+
+SEASONS = [
+    _seasons("no visits in four days / one on the first", [0, 0, 0, 0], [1, 0, 0, 0], 1.0, runs=1000, twice=300),
+    _seasons("four days / two more visits on the third", [3, 0, 2, 5], [0, 0, 2, 0], 0.8, runs=1000),
+    _seasons("four days / five more on the first day", [7, 1, 0, 4], [5, 0, 0, 0], 0.5, 1.38, runs=2500, law=True),
+    _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1600, law=True),
+    _seasons("eight days / two more on the last", [0, 3, 0, 0, 1, 2, 2, 0], [0, 0, 0, 0, 0, 0, 0, 2], 0.4, runs=1000),
+    _seasons("two days of thousands / one more on the second", [3000, 2000], [0, 1], 0.9, 1.38, runs=600),
+    _seasons("16 days / the same days", np.arange(16) % 5, np.zeros(16, int), 1.0, 1.38, runs=100),
+]
 
 
 @checker
@@ -225,87 +284,64 @@ def range_counter(Wall):
     """`Wall(days, epsilon, rng)` with `day(visits)`: the noisy total so far; days a power of two, add/remove."""
     if not isinstance(Wall, type):
         raise Wrong(f"expected a class, got {type(Wall).__name__}")
-    rng, visits, days = np.random.default_rng(52), np.array([3, 0, 2, 5]), 4
-    noise = []
-    for _ in range(RUNS):
-        wall = ask(Wall, days, EPSILON, rng)
-        got = [ask(wall.day, int(today)) for today in visits]
-        if all(total is None for total in got):
-            raise NotAttempted
-        if any(np.ndim(total) or total is None for total in got):
-            raise Wrong(f"each evening expected one number, the total so far, got {got}")
-        noise.append(np.array(got, dtype=float) - np.cumsum(visits))
-    if np.abs(np.median(noise, axis=0)).max() > 3:
-        raise Wrong("the totals are off by more than noise: is the answer the sum of all visits up to and including today?")
-    one, tree = 1 / EPSILON, _blocks(days)
-    fresh = np.eye(days)
-    rivals = {
-        "there is no noise": 0 * tree,
-        "fresh noise of scale 1/ε on each total: a visit on the first day moves all four, and together they cost 4ε": one * fresh,
-        "private, but with fresh noise of scale T/ε on each total, which grows with the season": days * one * fresh,
-        "one noise serves all totals: their differences are then the exact daily visits": one * np.ones((days, 1)),
-        "one noise serves all totals, however large: their differences are the exact daily visits": 3 * one * np.ones((days, 1)),
-        "private, but this is the sum of noisy days: its noise grows like √t, and the tree was not used": one * np.tril(np.ones((days, days))),
-        "every block has noise 1/ε: a visit lies in one block of every level, so the levels have to share ε": one * tree,
-        "every block has noise log₂(T)/ε: with the days and the whole stream there are log₂(T) + 1 levels": 2 * one * tree,
-        "private, but with twice the noise: under add/remove a visit changes one block of a level": 6 * one * tree,
-    }
-    statistics = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [-1, 1, 0, 0], [0, -1, 1, 0], [0, 0, -1, 1]], dtype=float)
-    names = ["the total of day 1", "the total of day 2", "the total of day 4", "the step from day 1 to 2", "the step from day 2 to 3",
-             "the step from day 3 to 4"]
-    complaint = _judge(np.array(noise), statistics, 3 * one * tree, rivals, names)
-    if complaint and _judge(np.array(noise), statistics, 2 * one * _blocks(days, root=False), {complaint: 0 * tree}, names) is not None:
-        raise Wrong(complaint)
-    noise = []
-    for _ in range(RUNS // 2):                                                # another season and another epsilon: nothing may be built in
-        wall = ask(Wall, 8, 0.5, rng)
-        noise.append(np.array([ask(wall.day, 2) for _ in range(8)], dtype=float) - 2 * np.arange(1, 9))
-    statistics, tree = np.eye(8)[[0, 6, 7]], _blocks(8)
-    names = [f"in a season of eight days the total of day {day}" for day in (1, 7, 8)]
-    rivals = {"right for four days; in a season of eight a visit lies in four blocks": 3 / 0.5 * tree,
-              "the noise does not move with ε, or not with the number of days": 3 / EPSILON * tree}
-    complaint = _judge(np.array(noise), statistics, 4 / 0.5 * tree, rivals, names)
-    if complaint and _judge(np.array(noise), statistics, 3 / 0.5 * _blocks(8, root=False), {complaint: 0 * tree}, names) is not None:
-        raise Wrong(complaint)
-    return f"every total and every step has the law of the tree (chi-square test on {RUNS:,} runs)"
+    looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=_with(_levels), seed=52)
+    _counts_its_levels(Wall, _season, _seasons("16 days", np.zeros(16, int), np.zeros(16, int), 1.0, 1.0))
+    return looked
+
+
+# ----------------------------------------------------------------------------------------------------------------------- a private cut
+
+def _cut(spend=1.0, below=np.less, pick=None, score=lambda left, n: -np.abs(2 * left - n), candidates=lambda values, cuts: cuts):
+    """A cut, right unless told otherwise."""
+    def wrong(values, low, high, epsilon, rng):
+        cuts = candidates(values, np.arange(low + 1, high))
+        scores = score(below(values[:, None], cuts).sum(axis=0), len(values)).astype(float)
+        return int(cuts[pick(scores, rng) if pick else exponential(scores, sensitivity=1, epsilon=spend * epsilon, rng=rng)])
+
+    return wrong
+
+
+def _those_there(values, cuts):
+    found = np.intersect1d(values, cuts)
+    return found if found.size else cuts
+
+
+EXACT = "the cut is the exact best one: a neighbour whose best cut is another cannot give it, and the loss is infinite"
+CUTS = {
+    EXACT + " (the median itself)": lambda values, low, high, epsilon, rng: int(np.clip(np.median(values) if len(values) else low + 1, low + 1, high - 1)),
+    EXACT: _cut(pick=lambda scores, rng: np.argmax(scores)),
+    EXACT + ", drawn among ties": _cut(pick=lambda scores, rng: rng.choice(np.flatnonzero(scores == scores.max()))),
+    "only values that occur can be cuts: a cut at 12 then says that somebody is 12": _cut(candidates=_those_there),
+    "the factor 2 of the exponential mechanism is missing: adding a person raises some scores and lowers others": _cut(2),
+    "private, but at half of ε: |left − right| moves by 1 when a person is added, not by 2": _cut(0.5),
+    "this is a coin: the cut does not look at the data at all": _cut(score=lambda left, n: 0 * left),
+    "people at the cut go to the left here; count those below the cut": _cut(below=np.less_equal),
+}
+
+
+def _lists(what, values, more, low, high, epsilon, often=({}, {}), runs=2500, law=True):
+    one, two = (np.array(v, dtype=int) for v in (values, [*values, *more]))
+    return Pair(what, (one, low, high, epsilon), (two, low, high, epsilon), ((epsilon * len(more), 0.0),) if more else (), runs=runs, law=law, often=often)
+
+
+LISTS = [
+    _lists("nobody / one person aged 2", [], [2], 0, 8, 0.8, runs=1000, law=False),
+    _lists("two of three at 1, the third at 9 / one more at 9", [1, 1, 9], [9], 0, 10, 0.5, runs=1000, law=False),
+    _lists("six people / three more at the upper end", [1, 1, 2, 6, 6, 6], [7, 7, 7], 0, 8, 1.0),
+    _lists("two people / two more below", [12, 10], [10, 10], 10, 16, 2.0),
+    _lists("41 people around 20 / the same", list(range(10, 31)) * 2, [], 0, 41, 2.0, ({20: 0.2}, {20: 0.2}), runs=400, law=False),
+    _lists("400 at 5 and 400 at 7 / one more at 7", [5] * 400 + [7] * 400, [7], 0, 12, 0.7, ({6: 0.2}, {6: 0.2}), runs=600, law=False),
+]
 
 
 @checker
 def range_split(split):
     """`split(values, low, high, epsilon, rng)`: a cut, low < cut < high, near the median, by the exponential mechanism."""
-    rng = np.random.default_rng(53)
-    for values, low, high, epsilon in (([1, 1, 2, 6, 6, 6], 0, 8, 1.0), ([12, 10], 10, 16, 2.0)):
-        values, candidates = np.array(values), np.arange(low + 1, high)
-        got = [ask(split, values.copy(), low, high, epsilon, rng) for _ in range(8_000)]
-        if any(cut is None for cut in got):
-            raise NotAttempted
-        got = np.asarray(got, dtype=float)
-        if got.shape != (8_000,) or not np.array_equal(got, got.round()) or got.min() <= low or got.max() >= high:
-            raise Wrong(f"expected whole cuts from {low + 1} to {high - 1}: the cuts a place could have are public, and each must be possible")
-        counts = np.bincount(got.astype(int) - low - 1, minlength=candidates.size)
-        left = (values[:, None] < candidates).sum(axis=0)
-        score = -np.abs(2 * left - values.size).astype(float)
-        some = np.isin(candidates, values)
+    def whole(answer, arguments, rng):
+        got, (low, high) = answered(answer, *arguments, rng), arguments[1:3]
+        if np.ndim(got) or not isinstance(got, (int, float, np.number)) or not np.isfinite(got) or got != round(got) or not low < got < high:
+            raise Wrong(f"expected whole cuts from {low + 1} to {high - 1}: the cuts a place could have are public, and each must be possible; "
+                        f"got {got!r}"[:60])
+        return int(got)
 
-        def law(factor, score=score, allowed=None):
-            weights = exponential_pmf(score, sensitivity=1, epsilon=epsilon * factor) * (1 if allowed is None else allowed)
-            return weights / weights.sum()
-
-        best = (score == score.max()).astype(float)
-        first, last = np.eye(candidates.size)[[np.argmax(best), candidates.size - 1 - np.argmax(best[::-1])]]
-        median = np.eye(candidates.size)[int(np.clip(np.median(values), low + 1, high - 1)) - low - 1]
-        exact = "the cut is the exact best one: a neighbour whose best cut is another cannot give it, and the loss is infinite"
-        rivals = {
-            exact: first,
-            exact + ".": last,
-            exact + " (the median itself)": median,
-            exact + ", drawn among ties": best / best.sum(),
-            "only values that occur can be cuts: a cut at 12 then says that somebody is 12": law(1, allowed=some),
-            "the factor 2 of the exponential mechanism is missing: adding a person raises some scores and lowers others": law(2),
-            "private, but at half of ε: |left − right| moves by 1 when a person is added, not by 2": law(0.5),
-            "this is a coin: the cut does not look at the data at all": law(1, score=0 * score),
-            "people at the cut go to the left here; count those below the cut": law(1, score=-np.abs(2 * (values[:, None] <= candidates).sum(axis=0)
-                                                                                               - values.size).astype(float)),
-        }
-        compare(counts, law(1), rivals, lambda i: f"on {values.tolist()} with ε = {epsilon:g}, the cut {candidates[i]}")
-    return "every cut comes out as often as it must (chi-square test on 8,000 runs, two tables)"
+    return battery(split, lambda pair: Choice(tuple(range(pair.one[1] + 1, pair.one[2])), "the cut"), LISTS, call=whole, mistakes=CUTS, right=_cut(), seed=53)

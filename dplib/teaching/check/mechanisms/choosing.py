@@ -1,13 +1,15 @@
 """Checkers of chapter 3: choosing."""
+import functools
 import itertools
 import math
 
 import numpy as np
 from scipy.special import softmax
 
+from dplib import sensitivity as sens
 from dplib.budget import Budget, BudgetExceeded
-from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Choice, Numbers, Pair, battery
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker
 
 __all__ = ["em_flip", "em_max", "em_median", "em_score", "em_winner"]
 
@@ -25,9 +27,9 @@ def em_score(answer):
     """`answer`: score -> (sensitivity, spread) under add/remove."""
     if not isinstance(answer, dict) or set(answer) != set(SPREADS):
         raise Wrong(f"expected a dict with the keys {', '.join(SPREADS)}")
-    if all(pair is ... or pair is None for pair in answer.values()):
-        raise NotAttempted
     for name, right in SPREADS.items():
+        if answer[name] is ...:
+            continue
         try:
             got = tuple(float(value) for value in answer[name])
         except (TypeError, ValueError):
@@ -38,69 +40,74 @@ def em_score(answer):
             if not abs(mine - true) < 1e-9:
                 side = "too small, so the choice would cost more than it says" if mine < true else "too large: safe, but noise for nothing"
                 raise Wrong(f"{name}: a {what} of {mine:g} is {side}; {WORLDS[name]}")
+    missing = [name for name in SPREADS if answer[name] is ...]
+    if missing:
+        raise NotAttempted(", ".join(missing) if len(missing) < len(SPREADS) else "")
     return "the largest change of one score, and the largest difference of two changes"
 
 
-def _in_pairs(drawn, law, name):
-    """Refuse draws that depend on the draw before."""
-    k, drawn = len(law), np.asarray(drawn)
-    half = len(drawn) // 2 * 2
-    counts = np.bincount(drawn[:half:2] * k + drawn[1:half:2], minlength=k * k)
-    same = {f"{name}: two runs after each other agree, so noise is used twice": np.diag(law).ravel()}
-    compare(counts, np.outer(law, law).ravel(), same, lambda i: f"{name}, in two runs after each other, {i // k} and then {i % k},")
+# ------------------------------------------------------------------------------------------------------------ the winner of a vote
+
+def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False):
+    """The exponential mechanism on counts, right unless told otherwise."""
+    def winner(rows, candidates, most, epsilon, rng):
+        scores = np.array([rows.count(name) for name in candidates], dtype=float)
+        weights = rate(most, epsilon, scores) * scores + rng.gumbel(size=len(scores))
+        return candidates[int(np.argmax(np.where(scores > 0, weights, -np.inf) if present and scores.any() else weights))]
+
+    return winner
 
 
-WINNERS = [  # how often each candidate stands in the table, rows of strangers, most, epsilon, draws
-    ([3, 2, 0], 2, 1, 0.7, 6000),
-    ([9, 7, 7, 4, 0, 0], 0, 3, 1.5, 5000),
-    ([0, 0, 0, 0], 1, 2, 1.0, 2000),
-    ([0, 6], 0, 4, 2.5, 3000),
-    ([3, 1, 0], 1, 5, 3.0, 4000),                # nobody owns as many rows as `most` allows
-    ([1500, 1499, 0], 0, 1, 1.0, 1500),
+WINNERS = {
+    "safe, but the counts all move the same way when a person is added, so the 2 may go": _winning(lambda m, e, s: e / (2 * m)),
+    "one person can put all `most` rows on one name; the sensitivity is not 1": _winning(lambda m, e, s: e),
+    "one person can put all `most` rows on one name, which is more than your rate allows": _winning(lambda m, e, s: e / 2),
+    "the sensitivity is read off the rows; it is the public number `most`, even where nobody owns so many":
+        _winning(lambda m, e, s: e / min(m, max(s.max(), 1))),
+    "the scores are worth too much, epsilon times the sensitivity": _winning(lambda m, e, s: e * m),
+    "twice the rate that the theorem allows": _winning(lambda m, e, s: 2 * e / m),
+    "a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells who is": _winning(present=True),
+    "evenly drawn, whatever the rows say": _winning(lambda m, e, s: 0.0),
+}
+
+
+def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
+    """Rows that name lists A, B, ... so often; `two` has the rows of `persons` more people."""
+    names = tuple(f"list {letter}" for letter in "ABCDEF"[: len(one)])
+    tables = []
+    for counts in (one, two):
+        rows = [name for name, count in zip(names, counts) for _ in range(count)] + ["nobody"] * strangers
+        tables.append(([rows[i] for i in np.random.default_rng(91).permutation(len(rows))], list(names), most, epsilon))
+    laws = [softmax(np.array(counts) * epsilon / most) for counts in (one, two)]
+    often = tuple({names[i]: 0.94 * law[i] for i in [int(law.argmax())] if law[i] > 1.2 / len(law)} for law in laws)
+    return Pair(what, *tables, ((persons * epsilon, 0.0),), often=often, **settings)
+
+
+VOTES = [
+    _votes("counts 2, 1, 0, 0 / one more for C", [2, 1, 0, 0], [2, 1, 1, 0], 1, 1, 0.5, runs=2500),
+    _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=500, watch=("list A",)),
+    _votes("counts 3, 2, 0 and two strangers / one more for B", [3, 2, 0], [3, 3, 0], 1, 1, 0.7, 2, runs=3000, law=True),
+    _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
+    _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, watch=("list A",), law=True),
+    _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
 ]
+
+
+def _named(winner, arguments, rng):
+    name = ask(winner, *arguments, rng)
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        raise Wrong(f"expected the name of a candidate, got the number {name}")
+    return name
 
 
 @checker
 def em_winner(winner):
     """`winner(rows, candidates, most, epsilon, rng)`: a name, by the exponential mechanism at rate epsilon/most."""
-    rng = np.random.default_rng(91)
-    for counts, strangers, most, epsilon, runs in WINNERS:
-        names = [f"list {letter}" for letter in "ABCDEF"[: len(counts)]]
-        rows = [name for name, count in zip(names, counts) for _ in range(count)] + ["nobody"] * strangers
-        rows = [rows[i] for i in rng.permutation(len(rows))]
-        case = f"counts {counts}, most = {most}, epsilon = {epsilon:g}"
-        drawn = []
-        for run in range(runs):
-            name = ask(winner, list(rows), list(names), most, epsilon, rng)
-            if name is None and run == 0:
-                raise NotAttempted
-            if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
-                raise Wrong(f"{case}: expected the name of a candidate, got the number {name}")
-            if not isinstance(name, str) or name not in names:
-                raise Wrong(f"{case}: {name!r} is none of the public candidates")
-            drawn.append(names.index(name))
-        scores = np.array(counts, dtype=float)
-        law, present = softmax(scores * epsilon / most), scores > 0
-        found = np.bincount(drawn, minlength=len(counts))
-        if found.max() == runs and law.max() < 0.999:
-            raise Wrong(f"{case}: always {names[int(np.argmax(found))]!r}; either nothing is drawn at random, or weights like e^1500 have overflowed, or "
-                        "a seed is fixed inside")
-        rivals = {
-            f"{case}: safe, but the counts all move the same way when a person is added, so the 2 may go": softmax(scores * epsilon / (2 * most)),
-            f"{case}: one person can put all {most} rows on one name; the sensitivity is not 1": softmax(scores * epsilon),
-            f"{case}: one person can put all {most} rows on one name, which is more than your rate allows": softmax(scores * epsilon / 2),
-            f"{case}: the sensitivity is read off the rows; it is the public number `most`, even where nobody owns so many":
-                softmax(scores * epsilon / min(most, max(scores.max(), 1))),
-            f"{case}: the scores are worth too much, epsilon times the sensitivity": softmax(scores * epsilon * most),
-            f"{case}: twice the rate that the theorem allows": softmax(2 * scores * epsilon / most),
-            f"{case}: a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells who is":
-                law * present / (law * present).sum() if present.any() else law,
-            f"{case}: evenly drawn, whatever the rows say": np.full(len(counts), 1 / len(counts)),
-        }
-        rivals = {message: rival for message, rival in rivals.items() if np.abs(rival - law).max() > 1e-9}
-        compare(found, law, rivals, lambda i: f"{case}: {names[i]!r}")
-        _in_pairs(drawn, law, case)
-    return "the exact law on six tables, candidates without a row and an empty table included"
+    name = _named(winner, (["list A"] * 200_000, ["list B", "list A"], 1, 1.0), np.random.default_rng(91))
+    if name != "list A":
+        raise Wrong(f"200,000 rows of list A and none of B, epsilon = 1: expected 'list A', got {name!r}"[:200])
+    seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS, right=_winning(), seed=91)
+    return f"named nearly as often as the rate allows; {seen}"
 
 
 def noisy_max_law(scores, scale):
@@ -147,78 +154,126 @@ def flip_law(scores, rate):
     return (chance / coins.sum(axis=1)) @ coins
 
 
+def _flipping(rate=lambda sensitivity, epsilon: epsilon / (2 * sensitivity), law=flip_law):
+    """An index by the exact law, right unless told otherwise."""
+    @functools.cache
+    def cumulative(scores, rate):
+        return np.cumsum(law(np.array(scores), rate))[:-1]
+
+    return lambda scores, sensitivity, epsilon, rng: int(np.searchsorted(cumulative(tuple(scores), rate(sensitivity, epsilon)), rng.random(), side="right"))
+
+
 def _in_order(scores, rate):
     """The same coins, but the candidates asked in their order."""
     heads = np.exp(rate * (scores - scores.max()))
     return heads * np.cumprod(np.append(1.0, 1 - heads[:-1]))
 
 
-FLIPS = [  # scores, sensitivity, epsilon
-    ([1, 3, 0], 1.0, 1.0),
-    ([8, 7, 10, 8, 3], 3.0, 1.5),
-    ([0, 0, 0, 0], 1.0, 0.5),
-    ([1499, 1490, 1500, 1500], 1.0, 2.0),
-    ([-2000, -2003], 3.0, 0.5),
+FLIPS = {
+    "this is the law of the exponential mechanism, or near it: as private, and more noise than is needed; a refused candidate must not be asked again":
+        _flipping(law=lambda u, rate: softmax(rate * u)),
+    "the candidates are asked in their order; put them into a random order first": _flipping(law=_in_order),
+    "the 2 in 2 sensitivity is missing": _flipping(lambda s, e: e / s),
+    "safe, but half the rate will do more than is needed": _flipping(lambda s, e: e / (4 * s)),
+    "the sensitivity is not used": _flipping(lambda s, e: e / 2),
+    "the sensitivity is not used, and the 2 is missing": _flipping(lambda s, e: e),
+    "evenly drawn; if you do not measure from the best score, large scores make every coin heads": _flipping(law=lambda u, rate: np.full(len(u), 1 / len(u))),
+    "this is Laplace noise: private, and worse than exponential noise":
+        lambda u, s, e, rng: int(np.argmax(u + rng.laplace(scale=2 * s / e, size=len(u)))),
+}
+
+
+def _scores(one, two, sensitivity, epsilon, exact=True, **settings):
+    """Two lists of scores that differ by at most the sensitivity; the law of each is prescribed."""
+    tables = [(np.array(scores, dtype=float), sensitivity, epsilon) for scores in (one, two)]
+    laws = tuple(flip_law(scores, epsilon / (2 * sensitivity)) for scores, *_ in tables)
+    return Pair(f"scores {one} / scores {two}", *tables, ((epsilon, 0.0),), law="exactly" if exact else laws, **settings)
+
+
+SCORES = [
+    _scores([3, 9, 0], [6, 6, -3], 3.0, 1.0, runs=4000, twice=400, watch=(0, 1)),
+    _scores([8, 7, 10, 8, 3], [5, 10, 7, 11, 6], 3.0, 1.5, runs=3000, watch=(1, 3)),
+    _scores([0, 0, 0, 0], [1, -1, -1, -1], 1.0, 0.5, runs=2500, watch=(0,)),
+    _scores([1499, 1490, 1500, 1500], [1500, 1489, 1499, 1500], 1.0, 2.0, runs=1500),
+    _scores([-2000, -2003], [-2003, -2000], 3.0, 0.5, runs=1500, watch=(0,)),
+    _scores([0, 9, 9], [1, 8, 8], 1.0, 1.0, False, runs=2000),
 ]
 
 
 @checker
 def em_flip(flip):
     """`flip(scores, sensitivity, epsilon, rng)`: an index, by permute-and-flip."""
-    rng = np.random.default_rng(92)
-    for scores, sensitivity, epsilon in FLIPS:
-        scores, runs = np.array(scores, dtype=float), 5000
-        k, rate = len(scores), epsilon / (2 * sensitivity)
-        case = f"scores {scores.astype(int).tolist()}, sensitivity = {sensitivity:g}, epsilon = {epsilon:g}"
-        drawn = []
-        for run in range(runs):
-            index = ask(flip, scores.copy(), sensitivity, epsilon, rng)
-            if index is None:
-                if run == 0 and k == len(FLIPS[0][0]):
-                    raise NotAttempted
-                raise Wrong(f"{case}: nobody was chosen; the best candidate's coin always shows heads")
-            try:
-                number = int(index)
-            except (TypeError, ValueError):
-                raise Wrong(f"{case}: expected the index of a candidate, got {index!r}") from None
-            if number != index or not 0 <= number < k:
-                raise Wrong(f"{case}: expected an index from 0 to {k - 1}, got {index!r}")
-            drawn.append(number)
-        law, found = flip_law(scores, rate), np.bincount(drawn, minlength=k)
-        if found.max() == runs:
-            raise Wrong(f"{case}: candidate {drawn[0]} in every run: that is the exact answer, or a seed is fixed inside")
-        rivals = {
-            f"{case}: this is the law of the exponential mechanism, or near it: as private, and more noise than is needed; a refused candidate "
-            "must not be asked again": softmax(rate * scores),
-            f"{case}: the candidates are asked in their order; put them into a random order first": _in_order(scores, rate),
-            f"{case}: the 2 in 2 sensitivity is missing": flip_law(scores, 2 * rate),
-            f"{case}: safe, but half the rate will do more than is needed": flip_law(scores, rate / 2),
-            f"{case}: the sensitivity is not used": flip_law(scores, epsilon / 2),
-            f"{case}: the sensitivity is not used, and the 2 is missing": flip_law(scores, epsilon),
-            f"{case}: evenly drawn; if you do not measure from the best score, large scores make every coin heads": np.full(k, 1 / k),
-        }
-        rivals = {message: rival for message, rival in rivals.items() if np.abs(rival - law).max() > 1e-9}
-        compare(found, law, rivals, lambda i: f"{case}: candidate {i}")
-        _in_pairs(drawn, law, case)
-    return "the exact law of permute-and-flip on five lists of scores"
+    def index(function, arguments, rng):
+        got = ask(function, *arguments, rng)
+        if got is None:
+            raise Wrong("nobody was chosen; the best candidate's coin always shows heads")
+        return got
+
+    seen = battery(flip, lambda pair: Choice(tuple(range(len(pair.one[0]))), "the index"), SCORES, call=index, mistakes=FLIPS, right=_flipping(), seed=92)
+    return f"the law of permute-and-flip; {seen}"
 
 
-MEDIANS = [  # values, low, high, epsilon
-    ([8.0, 1.0, 4.0, 2.0], 0.0, 10.0, 1.0),
-    ([-5.0, 3.0, 3.5, 40.0, 90.0, 250.0, 30.0, 12.0, 55.0, 120.0, 101.0, 300.0], 0.0, 100.0, 0.4),
-    ([7.0] * 5, -5.0, 10.0, 1.5),
-    ([], 2.0, 3.0, 1.0),
-    ([900.0], 0.0, 1000.0, 2.0),
+def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=sens.clip):
+    """A median by the exponential mechanism, right unless told otherwise."""
+    def median(values, low, high, epsilon, rng):
+        x = np.sort(clip(np.asarray(values, dtype=float), low, high))
+        edges, n = np.concatenate([[low], x, [high]]), len(x)
+        widths = np.diff(edges)
+        with np.errstate(divide="ignore"):
+            logits = np.where(widths > 0, np.log(widths) if lengths else 0.0, -np.inf)
+        i = int(np.argmax(logits - rate * epsilon * np.abs(np.arange(n + 1) - n / 2 + shift(values, low, high)) + rng.gumbel(size=n + 1)))
+        return edges[i] + (edges[i + 1] - edges[i]) * rng.random()
+
+    return median
+
+
+MEDIANS = {
+    "safe, but under add/remove the spread of the median's score is 1: the rate may be epsilon": _median(0.5),
+    "the rate is twice what the theorem allows": _median(2.0),
+    "the lengths of the steps are forgotten, a narrow step counts as much as a wide one": _median(lengths=False),
+    "values outside the range are left out; they are people below or above, so clip them":
+        _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
+    "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low, high)),
+    "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
+    "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
+    "evenly on the range, whatever the values are": _median(0.0),
+}
+
+
+def _earners(what, values, more, low, high, epsilon, within, share, **settings):
+    """`values`, and the same with the values `more`; the answer must be within so much of the exact median in such a share of the runs."""
+    tables = [(np.array(x, dtype=float), low, high, epsilon) for x in (values, [*values, *more])]
+    exact = [float(np.median(sens.clip(x, low, high))) if len(x) else (low + high) / 2 for x, *_ in tables]
+    return Pair(what, *tables, ((len(more) * epsilon, 0.0),), tuple(exact), within=within, share=share, **settings)
+
+
+TWELVE = [-5.0, 3.0, 3.5, 40.0, 90.0, 250.0, 30.0, 12.0, 55.0, 120.0, 101.0, 300.0]
+EARNERS = [
+    _earners("no values / one value", [], [2.2], 2.0, 3.0, 1.0, 1.0, 0.99, runs=1000, twice=300),
+    _earners("four values / the same and one far above", [8.0, 1.0, 4.0, 2.0], [99.0], 0.0, 10.0, 1.0, 2.5, 0.3, runs=2000, law=True),
+    _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5, runs=1500, law=True),
+    _earners("five equal values / six", [7.0] * 5, [7.0], -5.0, 10.0, 1.5, 3.0, 0.3, runs=1000, law=True),
+    _earners("four values / the same and a NaN", [3.0, 1.0, 4.0, 2.0], [math.nan], 0.0, 10.0, 1.0, 2.5, 0.3, runs=1000, law=True),
+    _earners("three values / the same and an infinite one", [-math.inf, 5.0, 6.0], [math.inf], 0.0, 10.0, 0.7, 10.0, 0.99, runs=700),
+    _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=500),
+    _earners("two values below / the same and two at the top", [1.0, 1.0], [9.0, 9.0], 0.0, 10.0, 1.0, 10.0, 0.99, runs=1500),
 ]
-PIECES = 3                                       # every step is cut, to see that the answer is even within it
 
 
-def _median_law(values, low, high, rate, shift=0.0, lengths=True):
-    edges = np.concatenate([[low], np.sort(np.clip(values, low, high)), [high]])
-    n, widths = len(values), np.diff(edges)
-    with np.errstate(divide="ignore"):
-        logits = np.where(widths > 0, np.log(widths) if lengths else 0.0, -np.inf) - rate * np.abs(np.arange(n + 1) - n / 2 + shift)
-    return edges, np.repeat(softmax(logits) / PIECES, PIECES)
+def _paid(median, arguments, rng):
+    *table, epsilon = arguments
+    budget = Budget(10 * epsilon)
+    got = answered(median, *table, epsilon, budget, rng)
+    if not math.isclose(budget.spent, epsilon, rel_tol=1e-9):
+        raise Wrong(f"the ledger says {budget.spent:g} was spent, but the answer costs {epsilon:g}")
+    low, high = table[1:]
+    if isinstance(got, (int, float, np.ndarray, np.generic)) and np.size(got) == 1 and not low <= np.asarray(got).item() <= high and np.isfinite(got):
+        raise Wrong(f"an answer of {np.asarray(got).item():g} lies outside the public range; clip the values first")
+    return got
+
+
+def _without_ledger(wrong):
+    return lambda values, low, high, epsilon, budget, rng: wrong(values, low, high, budget.spend(epsilon), rng)
 
 
 def _overdrawn(median, values, low, high, epsilon):
@@ -239,54 +294,8 @@ def _overdrawn(median, values, low, high, epsilon):
 @checker
 def em_median(median):
     """`median(values, low, high, epsilon, budget, rng)`: by the exponential mechanism at rate epsilon, on the ledger."""
-    rng, runs = np.random.default_rng(93), 2500
-    first = ask(median, np.array(MEDIANS[0][0]), *MEDIANS[0][1:], Budget(10.0), rng)
-    if first is None:
-        raise NotAttempted
-    _overdrawn(median, *MEDIANS[0])
-    for values, low, high, epsilon in MEDIANS:
-        case = f"values {values}, range [{low:g}, {high:g}], epsilon = {epsilon:g}"
-        drawn = np.empty(runs)
-        for run in range(runs):
-            budget = Budget(10 * epsilon)
-            answer = ask(median, np.array(values), low, high, epsilon, budget, rng)
-            if not math.isclose(budget.spent, epsilon, rel_tol=1e-9):
-                raise Wrong(f"{case}: the ledger says {budget.spent:g} was spent, but the answer costs {epsilon:g}")
-            try:
-                drawn[run] = answer
-            except (TypeError, ValueError):
-                raise Wrong(f"{case}: expected a number, got {answer!r}") from None
-        if not np.isfinite(drawn).all():
-            raise Wrong(f"{case}: the answer is not a finite number")
-        if drawn.min() < low or drawn.max() > high:
-            raise Wrong(f"{case}: an answer of {drawn[np.argmax(np.abs(drawn - low))]:g} lies outside the public range; clip the values first")
-        inside = np.isin(drawn, [value for value in values if low < value < high])
-        if inside.mean() > 0.01:
-            raise Wrong(f"{case}: {drawn[inside][0]:g} was published, which is somebody's value; the candidates are all points of the range")
-        if len(np.unique(drawn)) < runs / 10:
-            raise Wrong(f"{case}: only {len(np.unique(drawn))} different answers; a step is chosen, and then the point on it must be drawn evenly")
-        edges, law = _median_law(values, low, high, epsilon)
-        step = np.clip(np.searchsorted(edges, drawn, side="right") - 1, 0, len(edges) - 2)
-        width = np.diff(edges)[step]
-        piece = np.clip((PIECES * (drawn - edges[step]) / np.where(width > 0, width, 1)).astype(int), 0, PIECES - 1)
-        found = np.bincount(step * PIECES + piece, minlength=len(law))
-        rivals = {
-            f"{case}: safe, but under add/remove the spread of the median's score is 1: the rate may be epsilon":
-                _median_law(values, low, high, epsilon / 2)[1],
-            f"{case}: the rate is twice what the theorem allows": _median_law(values, low, high, 2 * epsilon)[1],
-            f"{case}: the lengths of the steps are forgotten, a narrow step counts as much as a wide one":
-                _median_law(values, low, high, epsilon, lengths=False)[1],
-            f"{case}: values outside the range are left out; they are people below or above, so clip them":
-                _median_law(values, low, high, epsilon, shift=(sum(v > high for v in values) - sum(v < low for v in values)) / 2)[1],
-            f"{case}: the score is centred one half too far to the left": _median_law(values, low, high, epsilon, shift=0.5)[1],
-            f"{case}: the score is centred one half too far to the right": _median_law(values, low, high, epsilon, shift=-0.5)[1],
-            f"{case}: evenly on the range, whatever the values are": _median_law(values, low, high, 0.0)[1],
-        }
-        rivals = {message: rival for message, rival in rivals.items() if np.abs(rival - law).max() > 1e-9}
-        compare(found, law, rivals,
-                lambda i: f"{case}: part {i % PIECES + 1} of {PIECES} of the step from {edges[i // PIECES]:g} to {edges[i // PIECES + 1]:g}")
-        halves = np.cumsum(law)[:-1]
-        cut = int(np.argmin(np.abs(halves - 0.5)))
-        low_side = (step * PIECES + piece <= cut).astype(int)
-        _in_pairs(low_side, np.array([1 - halves[cut], halves[cut]]), f"{case}: side 0 or 1 of the middle")
-    return "the exact law on five tables, paid for before it is drawn"
+    answered(median, np.array([8.0, 1.0, 4.0]), 0.0, 10.0, 1.0, Budget(10.0), np.random.default_rng(93))
+    _overdrawn(median, [8.0, 1.0, 4.0, 2.0], 0.0, 10.0, 1.0)
+    mistakes = {message: _without_ledger(wrong) for message, wrong in MEDIANS.items()}
+    seen = battery(median, Numbers(), EARNERS, call=_paid, mistakes=mistakes, right=_without_ledger(_median()), seed=93)
+    return f"paid for before it is drawn; {seen}"

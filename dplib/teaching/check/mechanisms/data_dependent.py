@@ -7,8 +7,9 @@ import numpy as np
 
 from dplib import data_dependent
 from dplib.svt import log_laplace_cdf
+from dplib.teaching.check._battery import Numbers, Pair, battery
 from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_number, number
 
 __all__ = ["dd_blocks", "dd_mean", "dd_smooth", "dd_test", "dd_witness"]
 
@@ -68,27 +69,27 @@ def dd_mean(reach):
     cases += [(rng.normal(0, 40, size), -60.0, 35.0) for size in (2, 3, 10, 40)]
     cases += [(rng.exponential(10, size), 0.0, 90.0) for size in (2, 5, 30)]
     for values, low, high in cases:
-        got, raw = number(ask(reach, np.array(values, dtype=float), low, high), "reach"), np.array(values, dtype=float)
+        got, raw = number(answered(reach, np.array(values, dtype=float), low, high), "reach"), np.array(values, dtype=float)
         x = np.clip(raw, low, high)
         added, taken = _mean_moves(x, low, high)
         right, n = max(added, taken), len(x)
-        if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-9):
+        if math.isclose(got, right, rel_tol=1e-6, abs_tol=1e-6):
             continue
         shown = [round(float(v), 1) for v in values[:6]]
         case = f"values {shown}{' ...' if n > 6 else ''} in [{low:g}, {high:g}]: {got:.4g}, but one row moves the mean by up to {right:.4g}"
         rivals = {
             "this is what a row that comes in can do; a row that goes away can do more": added,
             "this is what a row that goes away can do; one that comes in can do more": taken,
-            "this is the text's u/(n + 1), for adding only and for a mean near 0": high / (n + 1),
+            "u/(n + 1) is for adding only and for a mean near 0": high / (n + 1),
             "this is the worst case over all tables of this size, not of this one": (high - low) / n,
             "a row that goes away leaves n - 1 behind": max(added, np.abs(x - x.mean()).max() / n),
             "a row that comes in may be at either end of the range": max((high - x.mean()) / (n + 1), taken),
             "the values were not clipped to the range first": max(_mean_moves(raw, low, high)),
         }
         for message, value in rivals.items():
-            if math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-9):
+            if math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-6):
                 raise Wrong(f"{case}; {message}")
-        raise Wrong(case)
+        compare_number(got, right, "reach", case, tolerance=1e-6)
     return f"the same as trying all rows, on {len(cases)} tables"
 
 
@@ -146,15 +147,16 @@ def _smooth_cases():
 def dd_smooth(my_smooth):
     """`my_smooth(values, beta, low, high)`: smooth sensitivity of the ceil(n/2)-th smallest, replace."""
     for values, beta, low, high, right in _smooth_cases():
-        got = number(ask(my_smooth, values.copy(), beta, low, high), "smooth sensitivity")
-        if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-9):
+        got = number(answered(my_smooth, values.copy(), beta, low, high), "smooth sensitivity")
+        if math.isclose(got, right, rel_tol=1e-6, abs_tol=1e-6):
             continue
         shown = np.sort(values)[:6].tolist() if len(values) <= 6 else f"of {len(values)} rows"
         case = f"table {shown}, beta = {beta:g}, range [{low:g}, {high:g}]: {got:.6g}, but the search finds {right:.6g}"
         for message, value in _mistaken_smooth(values, beta, low, high).items():
-            if math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-9):
+            if math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-6):
                 raise Wrong(f"{case}; {message}")
-        raise Wrong(f"{case}; it is " + ("too small: the noise would tell on somebody" if got < right else "smooth perhaps, but larger than need be"))
+        why = "it is too small: the noise would tell on somebody" if got < right else "it is smooth perhaps, but larger than need be"
+        compare_number(got, right, "smooth sensitivity", f"{case}; {why}", tolerance=1e-6)
     return f"the same as the search over all tables, on {len(_smooth_cases())} cases"
 
 
@@ -165,80 +167,78 @@ def _cdf(x):
 BINS = np.array([-np.inf, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, np.inf])
 
 
-def _test_law(distance, threshold, test, noise, unit):
-    """None, then the answer's error between the edges BINS * unit, for test noise of scale `test` and answer noise of scale `noise`."""
-    passed = float(_cdf((distance - threshold) / test))
-    return np.append(1 - passed, passed * np.diff(_cdf(BINS * unit / noise)))
+def _release(test=1.0, answer=1.0, threshold=lambda half, delta: math.log(1 / (2 * delta)) / half, least=-math.inf, exact=False, reuse=False, bound_in=True):
+    """A learner's propose-test-release: factors on the scales of its two noises, a threshold from epsilon/2 and delta."""
+    def release(value, distance, bound, epsilon, delta, rng):
+        half, luck = epsilon / 2, rng.laplace()
+        noisy = distance if exact else distance + luck * test / half
+        if noisy <= threshold(half, delta) and distance > least:
+            return None
+        return value + (luck if reuse else rng.laplace()) * answer * (bound if bound_in else 1.0) / half
+
+    return release
 
 
-RUNS = 8_000
+def _turned(value, distance, bound, epsilon, delta, rng):
+    if distance + rng.laplace(scale=2 / epsilon) > 2 / epsilon * math.log(1 / (2 * delta)):
+        return None
+    return value + rng.laplace(scale=2 * bound / epsilon)
+
+
+def _ln(over, factor=1.0):
+    return lambda half, delta: math.log(over / delta) / half * factor
+
+
+MISTAKES = {
+    "test and release cost ε each, 2ε in all: halve it": _release(0.5, 0.5, _ln(0.5, 0.5)),
+    "the threshold ln(1/δ)/(ε/2) is safe, but the test passes half as often as δ allows": _release(threshold=_ln(1)),
+    "with the threshold ln(2/δ)/(2ε) a table at distance 0 passes far more often than δ": _release(0.5, 0.5, _ln(2, 0.25)),
+    "with the threshold ln(2/δ)/ε a table at distance 0 passes more often than δ": _release(threshold=_ln(2, 0.5)),
+    "the threshold goes with ε, the test's noise with ε/2: it passes too often": _release(threshold=_ln(0.5, 0.5)),
+    "the test's noise has half the scale it needs": _release(test=0.5),
+    "the answer's noise has half the scale it needs: the bound over ε/2 is right": _release(answer=0.5),
+    "the answer's noise has twice the scale it needs": _release(answer=2.0),
+    "the answer's noise does not know the bound": _release(bound_in=False),
+    "every table is answered, tested or not": _release(threshold=lambda half, delta: -math.inf),
+    "the exact value was released; a bound above 0 needs noise": _release(answer=0.0),
+    "the distance was compared without noise, and it is private": _release(exact=True),
+    "the comparison is the wrong way round, and answers the tables that must not pass": _turned,
+    "the noise of the test was used again for the answer: given that it passed it is no longer a Laplace noise": _release(reuse=True),
+}
+
+
+def _tested(value, distance, other, nearer, bound, epsilon, delta, **settings):
+    """Two neighbours: at distance 0 values may be far apart, otherwise by the bound; distances by one."""
+    return Pair(f"value {value:g} at distance {distance} / value {other:g} at distance {nearer}, bound {bound:g}, ε = {epsilon:g}, δ = {delta:g}",
+                (value, distance, bound, epsilon, delta), (other, nearer, bound, epsilon, delta), ((epsilon, delta),),
+                ((1.0, value), (1.0, other)), law="exactly", **settings)
+
+
+TESTED = [
+    _tested(-7.0, 4, -7.3, 3, 0.3, 2.0, 0.02),
+    _tested(50.0, 0, 900.0, 0, 2.0, 1.0, 0.05, runs=10_000),
+    _tested(1000.0, 9, 1030.0, 10, 30.0, 0.5, 0.1),
+    _tested(0.0, 500, 1.0, 499, 1.0, 1.0, 0.01, twice=600),
+    _tested(0.0, 26, 2.0, 25, 2.0, 1.0, 1e-6),
+    _tested(5.0, 0, 6.0, 1, 1.0, 3.0, 0.3),
+]
 
 
 @checker
 def dd_test(my_release):
     """`my_release(value, distance, bound, epsilon, delta, rng)`: (epsilon, delta) in all, half of epsilon for each part."""
-    rng = np.random.default_rng(21)
-    if [ask(my_release, 0.0, far, 1.0, 1.0, 0.01, rng) for far in (0, 500, 0, 500, 0, 500)] == [None] * 6:
-        raise NotAttempted
-    cases = [(-7.0, 3, 0.3, 2.0, 0.02), (50.0, 0, 2.0, 1.0, 0.05), (1000.0, 9, 30.0, 0.5, 0.1), (0.0, 40, 1.0, 1.0, 0.01), (5.0, 0, 1.0, 3.0, 0.3),
-             (0.0, 26, 1.0, 1.0, 1e-6)]
-    for value, distance, bound, epsilon, delta in cases:
-        half = epsilon / 2
-        threshold, unit = math.log(1 / (2 * delta)) / half, bound / half
-        got = [ask(my_release, value, distance, bound, epsilon, delta, rng) for _ in range(RUNS)]
+    def call(answer, arguments, rng):
+        got = ask(answer, *arguments, rng)
+        if got is None:
+            return np.zeros(2)
         try:
-            errors = np.array([float(answer) - value for answer in got if answer is not None])
+            return np.array([1.0, float(got)])
         except (TypeError, ValueError):
-            raise Wrong("expected a number or None") from None
-        if not np.isfinite(errors).all():
-            raise Wrong("an answer is not a finite number")
-        case = f"epsilon = {epsilon:g}, delta = {delta:g}, bound {bound:g}, distance {distance}"
-        if len(errors) > 20 and not errors.any():
-            raise Wrong(f"{case}: the exact value was released; a bound above 0 needs noise")
-        if len(errors) > 20 and len(np.unique(np.round(errors, 9))) < 0.9 * len(errors):
-            raise Wrong(f"{case}: the same noise comes again and again; draw it anew from rng")
-        counts = np.append(RUNS - len(errors), np.histogram(errors, BINS * unit)[0])
-        log = math.log
-        kinds = {
-            "test and release cost epsilon each, 2 epsilon in all: halve it": (log(1 / (2 * delta)) / epsilon, 1 / epsilon, bound / epsilon),
-            "the threshold is ln(1/delta)/(epsilon/2): safe, but it passes half as often as delta allows": (log(1 / delta) / half, 1 / half, unit),
-            "the text's threshold ln(2/delta)/(2 epsilon): at distance 0 it passes far more often than delta": (
-                log(2 / delta) / (2 * epsilon), 1 / epsilon, bound / epsilon),
-            "the text's threshold at half of epsilon: at distance 0 it passes more often than delta": (log(2 / delta) / epsilon, 1 / half, unit),
-            "the threshold goes with epsilon, the test's noise with epsilon/2: it passes too often": (threshold / 2, 1 / half, unit),
-            "the test's noise has half the scale it needs": (threshold, 0.5 / half, unit),
-            "the answer's noise has half the scale it needs: the bound over epsilon/2 is right": (threshold, 1 / half, unit / 2),
-            "the answer's noise has twice the scale it needs": (threshold, 1 / half, 2 * unit),
-            "the answer's noise does not know the bound": (threshold, 1 / half, 1 / half),
-            "every table is answered, tested or not": (-1e9, 1 / half, unit),
-        }
-        law = _test_law(distance, threshold, 1 / half, unit, unit)
-        rivals = {f"{case}: {message}": _test_law(distance, *kind, unit) for message, kind in kinds.items()}
-        exact = np.append(1.0, np.zeros(len(BINS) - 1)) if distance <= threshold else np.append(0.0, np.diff(_cdf(BINS)))
-        rivals[f"{case}: the distance was compared without noise, and it is private"] = exact
-        rivals[f"{case}: the comparison is the wrong way round, and answers the tables that must not pass"] = np.append(
-            1 - law[0], law[0] * np.diff(_cdf(BINS)))
-        reused = np.append(law[0], _reused(threshold - distance, unit, 1 / half))
-        rivals[f"{case}: the noise of the test was used again for the answer: given that it passed it is no longer a Laplace noise"] = reused
-        compare(counts, law, rivals, lambda i, case=case: f"{case}: {'None' if i == 0 else f'answer number {i} of {len(BINS) - 1} ranges'}")
-    # independence across calls, and of the seed
-    calls = [ask(my_release, 0.0, 500, 1.0, 1.0, 0.01, rng) for _ in range(4000)]
-    noise = np.array([float(answer) for answer in calls if answer is not None])
-    if len(noise) == len(calls):
-        signs = np.sign(noise)
-        for lag in (1, 2):
-            if abs(np.sum(signs[lag:] * signs[:-lag])) > 6 * math.sqrt(len(noise)):
-                raise Wrong("one answer's noise tells the next one's: draw each anew from rng")
-    twins = [ask(my_release, 0.0, 500, 1.0, 1.0, 0.01, np.random.default_rng(seed)) for seed in range(8)]
-    if len({float(twin) for twin in twins if twin is not None}) < 2:
-        raise Wrong("eight generators gave one and the same answer: use rng, not a seed of your own")
-    return f"at distance 0 it answers with probability δ, and each part costs ε/2 (chi-square, {len(cases) * RUNS:,} runs)"
+            raise Wrong(f"expected a number or None, got {got!r}"[:200]) from None
 
-
-def _reused(least, unit, scale):
-    """Law over BINS * unit of unit/scale times a Laplace noise of this scale that is known to exceed `least`."""
-    edges = np.maximum(BINS * scale, least)
-    return np.diff(_cdf(edges / scale))
+    form = Numbers(2, names=("answered (1: yes)", "the answer (0 for None)"))
+    said = battery(my_release, form, TESTED, call=call, mistakes=MISTAKES, right=_release(), seed=21)
+    return f"at distance 0 it answers with probability δ, and each part costs ε/2, as far as we can see; {said}"
 
 
 @checker
@@ -247,47 +247,51 @@ def dd_blocks(my_aggregate):
     rng = np.random.default_rng(33)
     _look_at_blocks(my_aggregate, rng)
     _look_at_noise(my_aggregate, rng)
-    return "every row is in one block by a coin of its own, and the mean of clipped answers has the noise it needs"
+    return ("every row that we watched was in one block, by a coin of its own and not of its value or place, "
+            "and the mean of clipped answers has the noise it needs, as far as we can see")
 
 
 def _run(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng):
-    return number(ask(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng), "answer")
+    return number(answered(my_aggregate, rows, estimate, blocks, low, high, epsilon, rng), "answer")
 
 
 def _look_at_blocks(my_aggregate, rng):
-    pairs = np.zeros(3, dtype=int)               # three rows, two blocks: together in one, or which row is alone
-    sizes = np.zeros(2, dtype=int)
-    for trial in range(3000):
-        n, blocks = (3, 2) if trial else (40, 6)
-        seen = []
+    lone = np.zeros(3, dtype=int)                # three rows, two blocks: which row is alone
+    for rows, blocks, trials in (list(range(40)), 6, 1), ([0, 1, 2], 2, 2000), ([7, 7, 7], 2, 600):
+        n, equal, sizes = len(rows), len(set(rows)) == 1, np.zeros(2, dtype=int)
+        for _ in range(trials):
+            seen = []
 
-        def spy(part, seen=seen):
-            part = [int(row) for row in part]
-            if not part:
-                raise ValueError("an empty block was given to the estimate")
-            seen.append(part)
-            return 0.0
+            def spy(part, seen=seen):
+                part = [int(row) for row in part]
+                if not part:
+                    raise ValueError("an empty block was given to the estimate")
+                seen.append(part)
+                return 0.0
 
-        _run(my_aggregate, list(range(n)), spy, blocks, -1.0, 1.0, 1.0, rng)
-        every = sorted(row for part in seen for row in part)
-        if len(set(every)) < len(every):
-            raise Wrong("a row was in two blocks, or a block was asked twice: the first lets one person move two answers; for the second, keep the answer")
-        if every != list(range(n)):
-            raise Wrong(f"{n} rows, and {len(every)} of them came into blocks; each row belongs to one block")
-        if len(seen) > blocks:
-            raise Wrong(f"{blocks} blocks were asked for, and the estimate was called on {len(seen)}")
-        if trial:
-            sizes[len(seen) - 1] += 1
-            if len(seen) == 2:
-                pairs[min(seen, key=len)[0]] += 1
-    case = "three rows, two blocks"
-    if sizes[0] == 0:
-        raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. Blocks of a fixed size make a row's "
-                    "block depend on the others: one row more moves somebody else")
-    together = f"{case}: they are always in one block, as if all had one coin"
-    compare(sizes, [0.25, 0.75], {together: [1.0, 0.0]}, lambda i: f"{case}: {['all three in one', 'two and one'][i]}")
-    place = f"{case}: the place in the list decides who is alone"
-    compare(pairs, np.full(3, 1 / 3), {place: np.eye(3)[np.argmax(pairs)]}, lambda i: f"{case}, when one is alone: row {i}")
+            _run(my_aggregate, list(rows), spy, blocks, -1.0, 1.0, 1.0, rng)
+            every = sorted(row for part in seen for row in part)
+            if len(every) > n:
+                raise Wrong("a row was in two blocks, or a block was asked twice: the first lets one person move two answers; for the second, keep the answer")
+            if every != rows:
+                raise Wrong(f"{n} rows, and {len(set(every)) if not equal else len(every)} of them came into blocks; each row belongs to one block")
+            if len(seen) > blocks:
+                raise Wrong(f"{blocks} blocks were asked for, and the estimate was called on {len(seen)}")
+            if n == 3:
+                sizes[len(seen) - 1] += 1
+                if len(seen) == 2 and not equal:
+                    lone[min(seen, key=len)[0]] += 1
+        if n > 3:
+            continue
+        case = "three equal rows, two blocks" if equal else "three rows, two blocks"
+        if sizes[0] == 0:
+            raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. Blocks of a fixed size make a row's "
+                        "block depend on the others: one row more moves somebody else")
+        together = (f"{case}: they always share a block; the block follows the value, and a replaced row then changes two blocks" if equal
+                    else f"{case}: they are always in one block, as if all had one coin")
+        compare(sizes, [0.25, 0.75], {together: [1.0, 0.0]}, lambda i, case=case: f"{case}: {['all three in one', 'two and one'][i]}")
+    place = "three rows, two blocks: the place in the list decides who is alone"
+    compare(lone, np.full(3, 1 / 3), {place: np.eye(3)[np.argmax(lone)]}, lambda i: f"three rows, two blocks, when one is alone: row {i}")
 
 
 def _look_at_noise(my_aggregate, rng):

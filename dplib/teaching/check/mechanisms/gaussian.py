@@ -3,11 +3,11 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtrc, ndtri
+from scipy.special import ndtri
 
 from dplib.mechanisms import gaussian_delta, gaussian_sigma, log_gaussian_delta
-from dplib.teaching.check._laws import LEVEL
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker, number
+from dplib.teaching.check._battery import CENTRE, Numbers, Pair, battery, luck
+from dplib.teaching.check._report import Wrong, answered, ask, checker, number, numbers
 
 __all__ = ["gau_break", "gau_clip", "gau_covariance", "gau_crossover", "gau_scales", "gau_sigma"]
 
@@ -90,139 +90,113 @@ def gau_break(breaking_point):
     return "the promise holds below it, and breaks above, for six δ"
 
 
+def _good(rows):
+    return np.where(np.isfinite(rows).all(axis=1)[:, None], rows, 0.0)
+
+
 def _clipped(rows, clip):
-    length = np.sqrt((rows**2).sum(axis=1))
-    return rows * (clip / np.maximum(length, clip))[:, None]
+    rows = _good(rows)
+    return rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), clip))[:, None]
 
 
-def _wrong_sums(rows, clip):
-    """Message -> the sum that a typical mistake makes."""
-    length, l1 = np.sqrt((rows**2).sum(axis=1)), np.abs(rows).sum(axis=1)
-    safe, total = np.maximum(length, 1e-300), rows.sum(axis=0)
-    return {
-        "the rows are not clipped: one person can move the sum by more than `clip`, and the noise does not cover it": total,
-        "each entry is clipped on its own; a row of d entries may then still have length clip times the root of d": np.clip(rows, -clip, clip).sum(axis=0),
-        "rows are clipped to L1 length `clip`; that is private, but shrinks rows that are short enough in L2":
-            (rows * (clip / np.maximum(l1, clip))[:, None]).sum(axis=0),
-        "short rows are stretched to length `clip`; clipping only shrinks": (rows * (clip / safe)[:, None]).sum(axis=0),
-        "rows that are too long are dropped; they should be shrunk to length `clip`": rows[length <= clip].sum(axis=0),
-        "the sum was clipped, and not each row: then one person can turn the whole answer": total * min(1, clip / max(np.sqrt((total**2).sum()), 1e-300)),
-        "this is the mean of the clipped rows; the sum was asked, and the number of rows is not public": _clipped(rows, clip).sum(axis=0) / max(len(rows), 1),
-        "all rows are shrunk by the factor of the longest; so one person moves every other row":
-            (rows * min(1, clip / max(length.max(initial=0), 1e-300))).sum(axis=0),
-    }
+def _sum(total=lambda rows, clip: _clipped(rows, clip).sum(axis=0), draw=None):
+    """The noisy sum, right unless told otherwise."""
+    def release(rows, clip, epsilon, delta, rng):
+        sigma, width = gaussian_sigma(epsilon, delta, clip), rows.shape[1]
+        return total(_good(rows), clip) + (rng.normal(scale=sigma, size=width) if draw is None else draw(rng, sigma, width))
+
+    return release
 
 
-CALLS, WIDTH = 400, 40
-EDGES = ndtri(np.arange(1, 20) / 20)             # 20 cells of equal probability under a standard normal
+def _length(rows, least=1e-300):
+    return np.maximum(np.linalg.norm(rows, axis=1), least)[:, None]
 
 
-def _clip_tables(rng):
-    """(name, rows, clip, epsilon, delta)."""
-    direction = rng.normal(size=WIDTH)
-    mixed = rng.normal(size=(300, WIDTH)) * np.geomspace(0.01, 30, 300)[:, None] + 0.3 * direction
-    return [
-        ("300 rows, short and long", mixed, 3.0, 20.0, 0.01),
-        ("rows of zeros", np.zeros((5, WIDTH)), 0.5, 3.0, 1e-3),
-        ("no rows at all", np.zeros((0, WIDTH)), 20.0, 0.4, 1e-8),
-        ("60 equal rows a thousand times too long", np.tile(1000 * direction, (60, 1)), 1.0, 0.8, 1e-6),
-        ("one row far shorter than the bound", 0.01 * direction[None, :], 50.0, 2.0, 0.02),
-        ("20 rows of 5 entries", 4 * rng.normal(size=(20, 5)) + 1, 5.0, 6.0, 1e-4),
-    ]
+SUMS = {
+    "the rows are not clipped: one person can move the sum by more than `clip`, and the noise does not cover it": _sum(lambda r, c: r.sum(axis=0)),
+    "each entry is clipped on its own; a row of d entries may then still have length clip times the root of d":
+        _sum(lambda r, c: np.clip(r, -c, c).sum(axis=0)),
+    "rows are clipped to L1 length `clip`; that is private, but shrinks rows that are short enough in L2":
+        _sum(lambda r, c: (r * (c / np.maximum(np.abs(r).sum(axis=1), c))[:, None]).sum(axis=0)),
+    "short rows are stretched to length `clip`; clipping only shrinks": _sum(lambda r, c: (r * c / _length(r)).sum(axis=0)),
+    "rows that are too long are dropped; they should be shrunk to length `clip`": _sum(lambda r, c: r[_length(r)[:, 0] <= c].sum(axis=0)),
+    "the sum was clipped, and not each row: then one person can turn the whole answer": _sum(lambda r, c: _clipped(r.sum(axis=0)[None], c)[0]),
+    "this is the mean of the clipped rows; the sum was asked, and the number of rows is not public":
+        _sum(lambda r, c: _clipped(r, c).sum(axis=0) / max(len(r), 1)),
+    "all rows are shrunk by the factor of the longest; so one person moves every other row":
+        _sum(lambda r, c: (r * min(1, c / _length(r).max(initial=1e-300))).sum(axis=0)),
+    "one noise serves all entries, so their differences are exact": _sum(draw=lambda rng, s, k: np.full(k, rng.normal(scale=s))),
+}
 
 
-def _vector(value, width, case):
-    if value is None:
-        raise NotAttempted
-    try:
-        value = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{case}: expected {width} numbers, got {type(value).__name__}") from None
-    if value.shape != (width,):
-        raise Wrong(f"{case}: expected an array of shape ({width},), got shape {value.shape}")
-    if not np.isfinite(value).all():
-        raise Wrong(f"{case}: the answer is not finite; is a row of zeros divided by its length?")
-    return value
+def _tables(what, rows, more, clip, epsilon, delta, **settings):
+    """`rows`, and the same with the rows `more` at the end; what is allowed is the normal law's own curve, at three ε."""
+    one = np.array(rows, dtype=float).reshape(-1, len(more[0]))
+    two, sigma = np.concatenate([one, np.array(more, dtype=float)]), gaussian_sigma(epsilon, delta, clip)
+    exact = [_clipped(table, clip).sum(axis=0) for table in (one, two)]
+    far = len(more) * clip
+    mu = far / sigma
+    claims = tuple((e, gaussian_delta(e, sigma, far)) for e in (0.0, mu**2 / 2, mu**2 / 2 + mu))
+    return Pair(what, (one, clip, epsilon, delta), (two, clip, epsilon, delta), claims, tuple(exact), within=sigma, share=0.64, **settings)
 
 
-def _judge_noise(noise, sigma, case, typical):
-    """`noise`, one row a call: independent N(0, sigma^2) everywhere?"""
-    if np.ptp(noise, axis=0).max() < 1e-9 * sigma:
-        if np.abs(noise).max() < 1e-6 * sigma:
-            raise Wrong(f"{case}: there is no noise")
-        raise Wrong(f"{case}: every release has the same noise; draw it from rng")
-    if len(np.unique(np.round(noise / noise.std(), 9))) < 0.9 * noise.size:
-        raise Wrong(f"{case}: the same noise comes again and again; every entry of every release needs a noise of its own")
-    sd, n = math.sqrt(np.mean(noise**2)), noise.size
-    if abs(sd / sigma - 1) > 5.5 / math.sqrt(2 * n):
-        for message, value in typical.items():
-            if abs(sd / value - 1) < 5.5 / math.sqrt(2 * n):
-                raise Wrong(f"{case}: {message}")
-        verdict = "too little" if sd < sigma else "private, but more than needed"
-        raise Wrong(f"{case}: the noise has standard deviation {sd:.3g} where {sigma:.4g} is needed: {verdict}")
-    z, half = noise / sigma, noise.shape[1] // 2
-    per_entry, per_sum = np.mean(z**2, axis=0), np.mean(z.sum(axis=1) ** 2) / z.shape[1]
-    worst, room = int(np.argmax(np.abs(per_entry - 1))), 6.5 * math.sqrt(2 / len(z))
-    if abs(per_entry[worst] - 1) > room:
-        raise Wrong(f"{case}: the noise of entry {worst} has standard deviation {sigma * math.sqrt(per_entry[worst]):.3g}, where {sigma:.4g} is needed")
-    if abs(per_sum - 1) > room:
-        raise Wrong(f"{case}: the noise of one entry depends on that of another: those of one release add up to {'too little' if per_sum < 1 else 'too much'}")
-    bins = np.bincount(np.searchsorted(EDGES, z.ravel()), minlength=20)
-    if chdtrc(19, ((bins - n / 20) ** 2 / (n / 20)).sum()) < LEVEL:
-        raise Wrong(f"{case}: the noise has the right spread but not the normal shape")
-    for pairs, message in (((z[:, 1:], z[:, :-1]), "the noise of one entry depends on that of another"),
-                           ((z[:, -half:], z[:, :half]), "the noise of one entry depends on that of another"),
-                           ((z[:, ::-1][:, :half], z[:, :half]), "the noise of one entry depends on that of another"),
-                           ((z[1:], z[:-1]), "the noise of one release depends on that of the release before")):
-        for one, two in (pairs, (pairs[0] ** 2 - 1, pairs[1] ** 2 - 1)):
-            product = one * two
-            spread = math.sqrt((one**2).mean() * (two**2).mean() * 2 / product.size)
-            if abs(product.mean()) > 6 * spread:
-                raise Wrong(f"{case}: {message}; they must be independent")
+_rng = np.random.default_rng(18)
+MIXED = _rng.normal(size=(30, 4)) * np.geomspace(0.01, 30, 30)[:, None] + 0.3
+SUM_TABLES = [
+    _tables("no rows / one long row", [], [[0.0, -50.0, 0.0]], 2.0, 2.0, 0.01, runs=1500, twice=300),
+    _tables("five rows of zeros / the same and a short row", np.zeros((5, 3)), [[0.3, 0.0, 0.0]], 0.5, 3.0, 1e-3, runs=1200),
+    _tables("30 rows, short and long / the same and one more", MIXED, [[3.0, 4.0, 0.0, 0.0]], 3.0, 20.0, 0.01, runs=1200),
+    _tables("two rows / the same and one with a NaN", [[1.0, 2.0], [0.1, 0.0]], [[np.nan, 40.0]], 1.0, 1.0, 1e-5, runs=800),
+    _tables("one row / the same and one with infinite entries", [[0.01, 0.02]], [[np.inf, -np.inf]], 50.0, 0.5, 1e-3, runs=800),
+    _tables("60 rows a thousand times too long / the same and two more", np.tile([600.0, 800.0], (60, 1)), 2 * [[600.0, 800.0]], 1.0, 0.8, 1e-6, runs=600),
+    _tables("one row of zeros / the same and six rows one way", [[0.0]], 6 * [[9.0]], 1.0, 1.0, 1e-3, runs=2500),
+]
+CALLS, WIDTH = 100, 600
+
+
+def _spread(release, rows, clip, epsilon, delta):
+    """`Wrong` unless sixty thousand noises have the smallest sufficient sigma, to 2 %."""
+    sigma, rng = gaussian_sigma(epsilon, delta, clip), luck(17)
+    case = f"{len(rows)} rows, {WIDTH} columns, clip = {clip:g}, epsilon = {epsilon:g}, delta = {delta:g}"
+    noise = np.array([numbers(answered(release, rows.copy(), clip, epsilon, delta, rng), (WIDTH,), case) for _ in range(CALLS)])
+    noise -= noise.mean(axis=0)
+    sd, room = math.sqrt(np.mean(noise**2) * CALLS / (CALLS - 1)), 0.02        # 6.9 standard errors
+    if rng.centred:
+        raise Wrong(CENTRE.format(rng.centred))
+    if abs(sd / sigma - 1) < room:
+        if abs(np.mean((noise / sd) ** 4) - 3) > 0.28:                          # seven standard errors
+            raise Wrong(f"{case}: the noise has the right spread but not the normal shape")
+        for what, one, two in (("entry", noise[:, 1:], noise[:, :-1]), ("entry", noise[:, WIDTH // 2:], noise[:, :WIDTH // 2]),
+                               ("release", noise[1:], noise[:-1])):
+            for x, y in ((one, two), (one**2 - sd**2, two**2 - sd**2)):
+                if abs(np.mean(x * y)) > 7 * math.sqrt(np.mean(x**2) * np.mean(y**2) / x.size) + 2 / CALLS * np.mean(x**2) * (what == "release"):
+                    raise Wrong(f"{case}: the noise of one {what} depends on that of another; they must be independent")
+        return
+    for message, value in {
+        "there is no noise": 0.0,
+        "this is the noise of the classic formula: more than needed at small epsilon, too little at large; calibrate exactly": clip * _classic(epsilon, delta),
+        "the noise does not know the bound: its sigma is for sensitivity 1, and one person moves the sum by `clip`": sigma / clip,
+        "the noise has twice the sigma it needs; under add/remove one row comes or goes, none is replaced": 2 * sigma,
+        "sigma squared was passed where a standard deviation belongs": sigma**2,
+        "the root of sigma was used: sigma passed as a variance?": math.sqrt(sigma),
+        "the sensitivity of d entries in L2 is `clip`, not clip times the root of d": sigma * math.sqrt(WIDTH),
+        "the noise is made for the sensitivity clip times d, as if in L1; in L2 it is `clip`": sigma * WIDTH,
+        "the noise is divided by the number of entries; every entry needs sigma in full": sigma / WIDTH,
+        "the noise is divided by the root of the number of entries; every entry needs sigma in full": sigma / math.sqrt(WIDTH),
+    }.items():
+        if abs(sd - value) <= room * value + 1e-9 * sigma:
+            raise Wrong(f"{case}: {message}")
+    verdict = "too little" if sd < sigma else "private, but more than needed"
+    raise Wrong(f"{case}: the noise has standard deviation {sd:.3g} where {sigma:.4g} is needed: {verdict}")
 
 
 @checker
 def gau_clip(release):
     """`release(rows, clip, epsilon, delta, rng)`: the sum of rows clipped in L2, with the smallest Gaussian noise."""
-    rng = np.random.default_rng(17)
-    for name, rows, clip, epsilon, delta in _clip_tables(np.random.default_rng(18)):
-        case = f"{name}, clip = {clip:g}, epsilon = {epsilon:g}, delta = {delta:g}"
-        sigma, one = gaussian_sigma(epsilon, delta, clip), gaussian_sigma(epsilon, delta)
-        answers = []
-        width = rows.shape[1]
-        for _ in range(CALLS):
-            given = rows.copy()
-            answers.append(_vector(ask(release, given, clip, epsilon, delta, rng), width, case))
-            if not np.array_equal(given, rows):
-                raise Wrong(f"{case}: your function changes the table that it is given")
-        answers = np.array(answers)
-        noise = answers - _clipped(rows, clip).sum(axis=0)
-        centre = noise.mean(axis=0)
-        spread = max(noise.std(), 1e-6 * sigma)
-        limit = 6.5 * spread / math.sqrt(CALLS)
-        if np.abs(centre).max() > limit and np.ptp(answers, axis=0).max() > 1e-9 * sigma:
-            off = {message: np.abs(answers.mean(axis=0) - value).max() for message, value in _wrong_sums(rows, clip).items()}
-            likeliest = min(off, key=off.get)
-            if off[likeliest] < limit:
-                raise Wrong(f"{case}: {likeliest}")
-            raise Wrong(f"{case}: the answers are not centred at the sum of the clipped rows, but off by up to {np.abs(centre).max():.3g}")
-        if np.ptp(answers, axis=0).max() <= 1e-9 * sigma and np.abs(centre).max() > 1e-6 * sigma:
-            for message, value in _wrong_sums(rows, clip).items():
-                if np.abs(answers[0] - value).max() < 1e-6 * sigma:
-                    raise Wrong(f"{case}: there is no noise; besides, {message}")
-        _judge_noise(noise, sigma, case, {
-            "this is the noise of the classic formula: more than needed at small epsilon, too little at large; calibrate exactly":
-                clip * _classic(epsilon, delta),
-            "the noise does not know the bound: its sigma is for sensitivity 1, and one person moves the sum by `clip`": one,
-            "the noise has twice the sigma it needs; under add/remove one row comes or goes, none is replaced": 2 * sigma,
-            "sigma squared was passed where a standard deviation belongs": sigma**2,
-            "the root of sigma was used: sigma passed as a variance?": math.sqrt(sigma),
-            "the sensitivity of d entries in L2 is `clip`, not clip times the root of d": sigma * math.sqrt(width),
-            "the noise is made for the sensitivity clip times d, as if in L1; in L2 it is `clip`": sigma * width,
-            "the noise is divided by the number of entries; every entry needs sigma in full": sigma / width,
-            "the noise is divided by the root of the number of entries; every entry needs sigma in full": sigma / math.sqrt(width),
-        })
-    return f"rows clipped, independent noise of the smallest sigma (chi-square, {5 * CALLS * WIDTH + 5 * CALLS:,} noises)"
+    for n, *case in ((2, 3.0, 20.0, 0.01), (0, 0.5, 0.4, 1e-8), (60, 7.0, 3.0, 1e-4)):
+        _spread(release, np.full((n, WIDTH), 0.001 * n), *case)
+    seen = battery(release, lambda pair: Numbers(pair.one[0].shape[1], "entry"), SUM_TABLES, mistakes=SUMS, right=_sum(), seed=17)
+    return f"rows clipped, noise of the smallest sigma (to 2 %); {seen}"
 
 
 @checker
@@ -288,7 +262,7 @@ def gau_scales(noise_scales):
                                    ([0.01, 0.5, 4.0, 9.0, 30.0], 0.3, 1e-9), (list(range(1, 31)), 5.0, 1e-4)):
         a, one = np.array(bounds, dtype=float), gaussian_sigma(epsilon, delta)
         case = f"{len(a)} bounds from {a.min():g} to {a.max():g}, epsilon = {epsilon:g}, delta = {delta:g}"
-        got = _vector(ask(noise_scales, a.copy(), epsilon, delta), len(a), case)
+        got = numbers(answered(noise_scales, a.copy(), epsilon, delta), (len(a),), case)
         if got.min() <= 0:
             raise Wrong(f"{case}: an answer gets no noise (sigma = {got.min():g}); whoever moves it is seen")
         best = one * np.sqrt(a * a.sum())

@@ -3,34 +3,16 @@ import math
 from itertools import product
 
 import numpy as np
-from scipy.special import expit, gammaln, logit
+from scipy.special import expit, logit
 
 from dplib.local import Rappor
-from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._report import Wrong, answered, checker, compare_number, number, numbers
 
-__all__ = ["ldp_belief", "ldp_days", "ldp_decoder", "ldp_liars", "ldp_oue", "ldp_plan"]
-
-
-def _number(value, case):
-    """A number, or `Wrong`."""
-    try:
-        return float(np.asarray(value, dtype=float).reshape(()))
-    except (TypeError, ValueError):
-        raise Wrong(f"{case}: expected a number, got {value!r}") from None
+__all__ = ["ldp_belief", "ldp_days", "ldp_decoder", "ldp_liars", "ldp_oue", "ldp_plan", "ldp_set"]
 
 
-def _whole(value, case):
-    """A whole number, or infinity."""
-    number = _number(value, case)
-    if math.isnan(number) or math.isfinite(number) and number != round(number):
-        raise Wrong(f"{case}: expected a whole number, got {number:g}")
-    return number
-
-
-def _pair(answer, case):
-    if answer is None:
-        raise NotAttempted
+def _two(answer, case):
     try:
         first, second = answer
     except (TypeError, ValueError):
@@ -40,90 +22,67 @@ def _pair(answer, case):
 
 # --------------------------------------------------------------------------------------------------------------- one report
 
-CASES = ((3, 2, 1.0, 6000), (2, 0, 0.5, 6000), (4, 1, 2.0, 6000), (3, 0, 3.0, 6000), (2, 1, 0.2, 6000), (12, 11, 1.0, 4000))
+def _coins(own, other):
+    """A learner's report with these chances of a one, each a function of ε and k."""
+    def report(value, k, epsilon, rng):
+        return (rng.random(k) < np.where(np.arange(k) == value, own(epsilon, k), other(epsilon, k))).astype(int)
+
+    return report
+
+
+def _one_coin(value, k, epsilon, rng):
+    return (rng.random() < np.where(np.arange(k) == value, 0.5, expit(-epsilon))).astype(int)
+
+
+def _half(e, k):
+    return 0.5
+
+
+def _lie(e, k):
+    return expit(-e)
+
+
+MISTAKES = {
+    "both kinds of bits pay the whole ε, and two bits tell: the loss is 2ε": _coins(lambda e, k: expit(e), _lie),
+    "each bit is kept with e^(ε/2)/(e^(ε/2) + 1): private, but not the optimized coins": _coins(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)),
+    "a zero becomes a one with 1/(e^(ε/2) + 1): more noise than ε asks for": _coins(_half, lambda e, k: expit(-e / 2)),
+    "the own bit is sent as it is; a zero there rules the value out, so the loss is infinite": _coins(lambda e, k: 1.0, _lie),
+    "the other bits are sent as zeros; a one names the value, so the loss is infinite": _coins(_half, lambda e, k: 0.0),
+    "the report does not depend on the value": _coins(_lie, _lie),
+    "all bits are fair coins": _coins(_half, _half),
+    "the chances are those of randomized response with k values":
+        _coins(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)),
+    "one coin decides all bits; each needs its own": _one_coin,
+}
+
+
+def _pair(k, one, two, epsilon, **settings):
+    return Pair(f"value {one} of {k} at ε = {epsilon:g} / value {two} of {k} at ε = {epsilon:g}", (one, k, epsilon), (two, k, epsilon),
+                ((epsilon, 0.0),), (np.eye(k)[one], np.eye(k)[two]), law="exactly", **settings)
+
+
+PAIRS = [
+    _pair(3, 2, 0, 1.0, twice=800),
+    _pair(2, 0, 1, 0.5, runs=3000),
+    _pair(12, 11, 4, 0.7, runs=2000),
+    _pair(4, 1, 3, 3.0, runs=3000),
+    *(_pair(d["k"], d["k"] - 1, d["k"] // 2, d["epsilon"], runs=2000) for d in drawn(2, 71, k=(5, 9), epsilon=(0.2, 2.0))),
+]
 
 
 @checker
 def ldp_oue(my_report):
     """`my_report(value, k, epsilon, rng)`: k bits, by optimized unary encoding."""
-    for k, value, epsilon, runs in CASES:
-        rng = np.random.default_rng(71)
-        case = f"k = {k}, ε = {epsilon:g}"
-        reports = np.empty((runs, k), dtype=int)
-        for i in range(runs):
-            reports[i] = _report(ask(my_report, value, k, epsilon, rng), k, case)
-        if (reports == reports[0]).all():
-            raise Wrong(f"{case}: the same report comes out every time: there is no noise, or a seed is fixed inside")
-        outcome, laws = _outcomes(k, value)
-        _judge(outcome(reports), laws, epsilon, k, case)
-        if k <= 3:                                                           # two reports in a row are independent
-            both = outcome(reports[::2]) * 2**k + outcome(reports[1::2])
-            law = laws(0.5, expit(-epsilon))
-            compare(np.bincount(both, minlength=4**k), np.outer(law, law).ravel(), {
-                "the second report is a copy of the first: every person, and every report, needs coins of its own": np.diag(law).ravel()},
-                lambda i, case=case: f"{case}: the pair of reports number {i}")
-    return "a fair coin on the own bit, 1/(e^ε + 1) on each other (chi-square, six settings)"
+    def bits(answer, arguments, rng):
+        value, k, epsilon = arguments
+        got = answered(answer, value, k, epsilon, rng)
+        given = np.asarray(got)
+        if given.shape != (k,) or not ((given == 0) | (given == 1)).all():
+            raise Wrong(f"expected {k} bits, each 0 or 1, got {got!r}"[:200])
+        return got
 
-
-def _report(answer, k, case):
-    if answer is None:
-        raise NotAttempted
-    try:
-        bits = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{case}: expected {k} bits, got {answer!r}") from None
-    if bits.shape != (k,) or not np.isin(bits, (0, 1)).all():
-        raise Wrong(f"{case}: expected {k} bits, each 0 or 1, got {answer!r}")
-    return bits
-
-
-def _outcomes(k, value):
-    """(reports -> numbers, (p, q) -> their law): the whole report for small k, the own bit and the sum of the others for large."""
-    if k <= 4:
-        table = np.array(list(product((0, 1), repeat=k)))
-        place = 2 ** np.arange(k)[::-1]
-
-        def law(p, q):
-            chance = np.where(np.arange(k) == value, p, q)
-            return np.where(table, chance, 1 - chance).prod(axis=1)
-
-        return (lambda reports: reports @ place), law
-    x = np.arange(k)
-    ways = np.exp(gammaln(k) - gammaln(x + 1) - gammaln(k - x))
-
-    def many(p, q):
-        others = ways * q**x * (1 - q) ** (k - 1 - x)
-        return np.concatenate([(1 - p) * others, p * others])
-
-    return (lambda reports: reports[:, value] * k + np.delete(reports, value, axis=1).sum(axis=1)), many
-
-
-def _judge(outcomes, laws, epsilon, k, case):
-    right, half = laws(0.5, expit(-epsilon)), expit(epsilon / 2)
-    rivals = {
-        "both kinds of bits pay the whole ε, and two bits tell: the loss is 2ε": laws(expit(epsilon), expit(-epsilon)),
-        "each bit is kept with e^(ε/2)/(e^(ε/2) + 1): private, but not the optimized coins": laws(half, 1 - half),
-        "a zero becomes a one with 1/(e^(ε/2) + 1): more noise than ε asks for": laws(0.5, 1 - half),
-        "the own bit is sent as it is; a zero there rules the value out, so the loss is infinite": laws(1.0, expit(-epsilon)),
-        "the other bits are sent as zeros; a one names the value, so the loss is infinite": laws(0.5, 0.0),
-        "the report does not depend on the value": laws(expit(-epsilon), expit(-epsilon)),
-        "all bits are fair coins": laws(0.5, 0.5),
-        "the chances are those of randomized response with k values": laws(math.exp(epsilon) / (math.exp(epsilon) + k - 1), 1 / (math.exp(epsilon) + k - 1)),
-    }
-    rivals = {f"{case}: {message}": law for message, law in rivals.items() if np.abs(law - right).max() > 1e-9}
-    if k <= 4:
-        rivals[f"{case}: one coin decides all bits; each needs its own"] = _one_coin(right, k, epsilon, laws)
-    compare(np.bincount(outcomes, minlength=len(right)), right, rivals, lambda i: f"{case}: report number {i}, read as a binary number,")
-
-
-def _one_coin(right, k, epsilon, laws):
-    """The law when a single uniform number is compared with all chances."""
-    low = float(expit(-epsilon))
-    own = laws(1.0, 0.0)
-    law = np.zeros_like(right)
-    law[-1] = low
-    law[0] = 0.5
-    return law + (0.5 - low) * own
+    said = battery(my_report, lambda pair: Numbers(pair.one[1], "bit"), PAIRS, call=bits, mistakes=MISTAKES, right=_coins(_half, _lie), seed=71)
+    return f"a fair coin on the own bit, 1/(e^ε + 1) on each other, as far as we can see; {said}"
 
 
 # ------------------------------------------------------------------------------------------------------------------- planning
@@ -134,7 +93,7 @@ def ldp_plan(plan):
     for epsilon, k, error in ((1.0, 13, 0.001), (2.0, 13, 0.01), (1.0, 10, 0.02), (1.0, 11, 0.02),
                               (0.5, 2, 0.05), (0.5, 100, 0.05), (3.0, 62, 0.003), (3.0, 63, 0.003)):
         case = f"ε = {epsilon:g}, k = {k}, error {error:g}"
-        name, people = _pair(ask(plan, epsilon, k, error), case)
+        name, people = _two(answered(plan, epsilon, k, error), case)
         grow = math.exp(epsilon)
         need = {"k-RR": (k - 2 + grow) / (grow - 1) ** 2 / error**2, "OUE": 4 * grow / (grow - 1) ** 2 / error**2}
         best = min(need, key=need.get)
@@ -142,7 +101,7 @@ def ldp_plan(plan):
             raise Wrong(f'{case}: the protocol must be "k-RR" or "OUE", got {name!r}')
         if name != best:
             raise Wrong(f"{case}: {best} needs {need[best]:,.0f} people, {name} {need[name]:,.0f}; the switch is at 3e^ε + 2 = {3 * grow + 2:.1f} values")
-        people = _whole(people, case)
+        people = number(people, case, whole=True)
         if abs(people - math.ceil(need[best])) < 0.5:
             continue
         said = f"{case}: {people:,.0f} people, but {math.ceil(need[best]):,} are needed"
@@ -162,7 +121,7 @@ def ldp_days(days):
     for f, p, q, hashes, budget in ((0.5, 0.5, 0.75, 2, 4.0), (0.5, 0.5, 0.75, 2, 4.5), (0.5, 0.5, 0.75, 2, 0.9), (0.25, 0.35, 0.65, 1, 3.0),
                                     (0.75, 0.4, 0.6, 4, 4.05), (0.1, 0.2, 0.9, 1, 5.0), (0.5, 0.5, 0.75, 1, 2.15), (0.25, 0.1, 0.6, 3, 12.5)):
         case = f"f = {f:g}, p = {p:g}, q = {q:g}, h = {hashes}, budget {budget:g}"
-        got = [_whole(x, case) for x in _pair(ask(days, f, p, q, hashes, budget), case)]
+        got = [number(x, case, finite=False, whole=True) for x in _two(answered(days, f, p, q, hashes, budget), case)]
         rappor = Rappor(f=f, p=p, q=q, hashes=hashes)
         fresh = math.floor(budget / rappor.epsilon_one)
         kept = math.inf if rappor.epsilon_permanent <= budget else next(n for n in range(10_000) if rappor.epsilon(n + 1) > budget)
@@ -197,21 +156,12 @@ def ldp_belief(belief):
         people = 12
         reports = (rng.random((people, days)) < np.linspace(0, 1, people)[:, None]).astype(int)
         case = f"{days} days, ε = {epsilon:.3g}, prior {prior:g}"
-        answer = ask(belief, reports.copy(), epsilon, prior)
-        if answer is None:
-            raise NotAttempted
-        try:
-            got = np.asarray(answer, dtype=float)
-        except (TypeError, ValueError):
-            raise Wrong(f"{case}: expected a probability for each person, got {type(answer).__name__}") from None
-        if got.shape != (people,):
-            raise Wrong(f"{case}: expected {people} probabilities, one for each person, got the shape {got.shape}")
+        what = f"{case}{' (do powers of e^ε overflow? add logarithms)' * (days > 1000)}"
+        got = numbers(answered(belief, reports.copy(), epsilon, prior), (people,), what, finite=False)
         surplus = (2 * reports - 1).sum(axis=1)
         right = expit(logit(prior) + epsilon * surplus)
-        if np.isfinite(got).all() and np.abs(got - right).max() < 1e-9:
+        if np.abs(got - right).max() < 1e-6:
             continue
-        if not np.isfinite(got).all():
-            raise Wrong(f"{case}: a belief is not a finite number; e^ε to the power of the days has overflowed, add logarithms")
         i = int(np.argmax(np.abs(got - right)))
         said = f"{case}: after {int(reports[i].sum())} yes of {days} you believe {got[i]:.4f}, Bayes {right[i]:.4f}"
         truth = float(expit(epsilon))
@@ -227,9 +177,9 @@ def ldp_belief(belief):
             "a guess is not a belief": (surplus > 0).astype(float),
         }
         for message, value in rivals.items():
-            if np.abs(got - value).max() < 1e-9:
+            if np.abs(got - value).max() < 1e-6:
                 raise Wrong(f"{said}; {message}")
-        raise Wrong(said)
+        compare_number(got[i], float(right[i]), case, f"after {int(reports[i].sum())} yes of {days} Bayes says {right[i]:.4f}", tolerance=1e-6)
     return "Bayes' rule, for one day and for two thousand"
 
 
@@ -241,24 +191,23 @@ def ldp_liars(liars):
     for n, k, epsilon, shift in ((30_000, 13, 1.0, 0.01), (30_000, 13, 0.5, 0.05), (1000, 2, 2.0, 0.1), (1_000_000, 100, 3.0, 0.003), (7000, 5, 0.1, 0.033)):
         for method in ("k-RR", "OUE"):
             case = f"{method}, n = {n:,}, k = {k}, ε = {epsilon:g}, shift {shift:g}"
-            answer = ask(liars, n, k, epsilon, shift, method)
-            if answer is None:
-                raise NotAttempted
-            got, grow = _whole(answer, case), math.exp(epsilon)
+            said, grow = answered(liars, n, k, epsilon, shift, method), math.exp(epsilon)
+            got = number(said, case)
             p, q = (0.5, 1 / (grow + 1)) if method == "OUE" else (grow / (grow + k - 1), 1 / (grow + k - 1))
             need = shift * n * (p - q) / (1 - q)
             right = math.ceil(need - 1e-9)
             if got == right:
                 continue
-            said = f"{case}: {got:,.0f} liars, but {right:,} are needed"
+            said = f"{case}: {got:,.6g} liars, but {right:,} are needed"
             rivals = {
                 "so many would be needed if a liar counted as one honest person, but the decoder divides by p - q": math.ceil(shift * n - 1e-9),
                 "a certain report adds (1 - q)/(p - q) and not 1/(p - q): what a lie would give anyway is taken away": math.ceil(shift * n * (p - q) - 1e-9),
                 "at least: round up": math.floor(need),
+                "at least so many, and people are whole: round up": need,
                 "this is a share, not a number of people": need / n,
             }
             for message, value in rivals.items():
-                if got == value and value != right:
+                if abs(got - value) < 1e-9 and value != right:
                     raise Wrong(f"{said}; {message}")
             raise Wrong(f"{said}; each adds (1 - q)/(p - q)/n = {(1 - q) / (p - q) / n:.3g} to the estimate")
     return "the smallest number, for both methods and five surveys"
@@ -272,7 +221,7 @@ def ldp_decoder(honest_decode):
     for n, k, epsilon in ((2, 3, 2.0), (1, 3, 1.0), (2, 2, 0.5), (3, 2, 1.0)):
         case = f"{n} {'person' if n == 1 else 'people'}, k = {k}, ε = {epsilon:g}"
         tables = np.array(list(product((0, 1), repeat=n * k))).reshape(-1, n, k)
-        found = np.array([_shares(ask(honest_decode, table.copy(), epsilon), k, case) for table in tables])
+        found = np.array([numbers(answered(honest_decode, table.copy(), epsilon), (k,), f"{case} (a table may consist of zeros only)") for table in tables])
         lie = float(expit(-epsilon))
         for values in product(range(k), repeat=n):
             chance = np.where(np.array(values)[:, None] == np.arange(k), 0.5, lie)
@@ -304,25 +253,38 @@ def ldp_decoder(honest_decode):
                 if np.allclose(found, value, atol=1e-9):
                     raise Wrong(f"{said}; {message}")
             raise Wrong(said)
-    rng = np.random.default_rng(73)
-    for epsilon in (0.3, 2.0):
+    rng, person = np.random.default_rng(73), np.arange(3000)
+    for epsilon, values in ((1.0, 2 + 3 * (person % 2)), (2.0, np.where(person < 1500, 0, 6)), (3.0, np.where(person % 7 == 3, 4, 1))):
         lie = float(expit(-epsilon))
-        table = (rng.random((400, 7)) < np.where(np.arange(7) == 3, 0.5, lie)).astype(int)
-        got = _shares(ask(honest_decode, table.copy(), epsilon), 7, "400 people")
-        if np.abs(got - (table.mean(axis=0) - lie) / (0.5 - lie)).max() > 3 * math.sqrt(0.25 / 400) / (0.5 - lie):
-            raise Wrong(f"right on average, but 400 people at ε = {epsilon:g} give shares far from those of all their reports: use every report")
+        table = (rng.random((3000, 7)) < np.where(values[:, None] == np.arange(7), 0.5, lie)).astype(int)
+        got = numbers(answered(honest_decode, table.copy(), epsilon), (7,), "3,000 people")
+        if np.abs(got - (table.mean(axis=0) - lie) / (0.5 - lie)).max() > 3 * math.sqrt(0.25 / 3000) / (0.5 - lie):
+            raise Wrong(f"right on average for few people, but 3,000 at ε = {epsilon:g} give shares far from those of all their reports: use every report")
     return "right on average over all tables of reports, for every list of true values"
 
 
-def _shares(answer, k, case):
-    if answer is None:
-        raise NotAttempted
-    try:
-        shares = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError):
-        raise Wrong(f"{case}: expected {k} shares, got {type(answer).__name__}") from None
-    if shares.shape != (k,):
-        raise Wrong(f"{case}: expected {k} shares, got the shape {shares.shape}")
-    if not np.isfinite(shares).all():
-        raise Wrong(f"{case}: a share is not a finite number (a table may consist of zeros only)")
-    return shares
+# ---------------------------------------------------------------------------------------------------------------- sets of values
+
+@checker
+def ldp_set(set_size):
+    """`set_size(epsilon, k)`: the best size of the reported set, and n times the variance for a value that nobody has."""
+    for epsilon, k in ((1.0, 13), (1.0, 10), (0.1, 6), (2.0, 40), (3.0, 5), (0.5, 2), (0.05, 101)):
+        case, d = f"ε = {epsilon:g}, k = {k}", np.arange(1, k)
+        own = d * math.exp(epsilon) / (d * math.exp(epsilon) + k - d)
+        other = (d - own) / (k - 1)
+        varies = other * (1 - other) / (own - other) ** 2
+        size, said = _two(answered(set_size, epsilon, k), case)
+        size = number(size, f"{case}, the size", whole=True)
+        if not 1 <= size < k:
+            raise Wrong(f"{case}: a set of {size:g} of {k} values, but 1 ≤ d < k")
+        best, at = float(varies.min()), float(varies[int(size) - 1])
+        if at > best * (1 + 1e-9):
+            raise Wrong(f"{case}: sets of {size:g} have {at:.4f}, but sets of {int(varies.argmin()) + 1} have {best:.4f}")
+        hints = {
+            "divide by the square of p - q": float(best * (own - other)[int(size) - 1]),
+            "this is the variance of the share, not of the estimate: divide by (p - q)²": float((other * (1 - other))[int(size) - 1]),
+            "this is its root": math.sqrt(best),
+        }
+        why = next((hint for hint, wrong in hints.items() if abs(number(said, case) - wrong) < 1e-3), f"sets of {size:g} have {best:.4f}")
+        compare_number(said, best, f"{case}, n times the variance", why, tolerance=0.0, relative=1e-4)
+    return "the best size and its variance, for seven pairs of ε and k"

@@ -1,11 +1,17 @@
 """Checkers of chapter 4, the sparse vector technique."""
+import functools
+from collections import Counter
+
 import numpy as np
 from scipy.optimize import brentq
 
 from dplib.audit import audit
 from dplib.svt import Scales, index_pmf, log_laplace_cdf, log_probability, scales
+from dplib.teaching.check._battery import Choice, Pair, battery, drawn
+from dplib.teaching.check._battery._diagnosis import CENTRE
+from dplib.teaching.check._battery._runs import luck
 from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_dict, compare_number, number
 
 __all__ = ["svt_build", "svt_counterexample", "svt_level", "svt_mend", "svt_monotone", "svt_refute", "svt_touch"]
 
@@ -15,32 +21,33 @@ STREAMS = {                                      # stream -> its answers, from t
     "excess": np.cumsum,
     "week": lambda visits: np.convolve(visits, np.ones(7))[: len(visits)],
 }
+TOUCHED = {
+    "daily": "how many daily counts does one visit belong to?",
+    "excess": "take the worst evening for the visit: which one stays in the running total longest?",
+    "week": "for how many evenings does a visit stay in the seven-day count?",
+}
 
 
 @checker
 def svt_touch(answer):
     """`answer`: stream -> (answers that one visit can move, epsilon of Laplace noise of scale 10 on every answer)."""
-    if all(value is ... for value in dict(answer).values()):
-        raise NotAttempted
-    if set(answer) != set(STREAMS):
-        raise Wrong(f"expected the streams {', '.join(STREAMS)}")
+    right = {}
     for stream, view in STREAMS.items():
-        if answer[stream] is ...:
-            raise Wrong(f"{stream}: not attempted yet")
-        visits = np.zeros(EVENINGS)
-        moves = [np.abs(view(visits + one) - view(visits)) for one in np.eye(EVENINGS)]
-        touched = max(int(np.count_nonzero(move)) for move in moves)
-        epsilon = max(move.sum() for move in moves) / 10
-        said, said_epsilon = answer[stream]
-        if said != touched:
-            how = {
-                "daily": "how many daily counts does one visit belong to?",
-                "excess": "take the worst evening for the visit: which one stays in the running total longest?",
-                "week": "for how many evenings does a visit stay in the seven-day count?",
-            }
-            raise Wrong(f"{stream}: not {said} answers; {how[stream]}")
-        if not np.isclose(said_epsilon, epsilon, rtol=1e-6):
-            raise Wrong(f"{stream}: {touched} right; the answers move by {epsilon * 10:g} in all (L1), so noise of scale 10 does not cost {said_epsilon:g}")
+        moves = [np.abs(view(one) - view(np.zeros(EVENINGS))) for one in np.eye(EVENINGS)]
+        right[stream] = max(int(np.count_nonzero(move)) for move in moves), max(move.sum() for move in moves) / 10
+
+    def why(stream, said):
+        touched, epsilon = right[stream]
+        if not isinstance(said, (tuple, list)) or len(said) != 2:
+            return f"expected a pair (answers moved, epsilon), got {said!r}"
+        if number(said[0], f"{stream}, answers moved") != touched:
+            return f"not {said[0]} answers; {TOUCHED[stream]}"
+        compare_number(said[1], epsilon, f"{stream}, epsilon", f"{touched} answers is right; they move by {epsilon * 10:g} in all (L1), "
+                       f"so noise of scale 10 does not cost {said[1]:g}", relative=1e-6, tolerance=0)
+
+    if isinstance(answer, dict):
+        answer = {stream: right[stream] if stream in right and said is not ... and not why(stream, said) else said for stream, said in answer.items()}
+    compare_dict(answer, right, why)
     return "the same noise costs 0.1, 20 or 0.7: what one person can touch decides"
 
 
@@ -90,51 +97,81 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
     return rivals
 
 
-def _compare_index(indices, answers, threshold, epsilon, sensitivity=1.0):
-    law = index_pmf(answers, threshold, noise=scales(epsilon, sensitivity=sensitivity))
-    counts = np.bincount(indices, minlength=len(law))
-    where = f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}"
-    rivals = _rivals(answers, threshold, epsilon, sensitivity)
-    compare(counts, law, rivals, lambda i: f"{where}: {f'index {i}' if i < len(answers) else 'None'}")
+PLAIN, RUNS = [-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0], 16_000
 
 
-RUNS, ANSWERS = 20_000, [-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0]
+def _same_law(run, cases, rng):
+    """`Wrong`, with the mistake that has the law of these runs, unless it is that of AboveThreshold."""
+    for answers, threshold, epsilon, sensitivity in cases:
+        counts = Counter(run(list(answers), threshold, epsilon, sensitivity, rng) for _ in range(RUNS))
+        law = index_pmf(answers, threshold, noise=scales(epsilon, sensitivity=sensitivity))
+        _compare(rng, np.array([counts[i] for i in (*range(len(answers)), None)]), law, _rivals(answers, threshold, epsilon, sensitivity),
+                 lambda i: f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}: index {i if i < len(answers) else None}")
+
+
+def _compare(rng, *how):
+    """`_laws.compare`, which first asks whether the noise was drawn around its scale."""
+    try:
+        compare(*how)
+    except Wrong:
+        if rng.centred:
+            raise Wrong(CENTRE.format(rng.centred)) from None
+        raise
+
+
+def _pair(one, two, threshold, epsilon, sensitivity, *, name=None, **settings):
+    """Two lists of answers; the claim is epsilon for each step of the sensitivity, and the law that of AboveThreshold."""
+    steps, noise = np.abs(np.subtract(one, two)).max() / sensitivity, scales(epsilon, sensitivity=sensitivity)
+    name = name or " / ".join(f"answers {list(a)}, threshold {threshold:g}, ε = {epsilon:g}, Δ = {sensitivity:g}" for a in (one, two))
+    return Pair(name, *((list(a), threshold, epsilon, sensitivity) for a in (one, two)), ((steps * epsilon, 0.0),),
+                law=tuple(index_pmf(a, threshold, noise=noise) for a in (one, two)), **settings)
+
+
+def _random(sensitivity, seed):
+    for case in drawn(2, seed, epsilon=(0.4, 2.5), sensitivity=sensitivity, threshold=(-5.0, 5.0)):
+        rng, unit = np.random.default_rng([seed, round(100 * case["epsilon"])]), case["sensitivity"] / case["epsilon"]
+        one = np.round(case["threshold"] + 4 * unit * rng.uniform(-1, 0.5, 5), 2)
+        two = np.round(one + case["sensitivity"] * rng.uniform(-1, 1, 5), 2)
+        yield _pair(one.tolist(), two.tolist(), case["threshold"], case["epsilon"], case["sensitivity"])
+
+
+PAIRS = [
+    _pair([0.0, 1.0], [1.0, 0.0], 0.5, 1.0, 1.0, twice=800),
+    _pair([-3.0], [0.0], 0.0, 1.0, 1.0, runs=2000),
+    _pair([0.0, 0.0], [3.0, 3.0], 0.0, 1.0, 1.0, runs=2000),
+    _pair([-2.0] * 8 + [2.0], [1.0] * 8 + [-1.0], 0.0, 1.0, 1.0, runs=8000, watch=(8,)),
+    *(_pair([low] * 40, [low + 1] * 40, 0.0, 1.0, 1.0, runs=runs, name=f"40 answers of {low:g}, threshold 0, ε = 1, Δ = 1 / 40 of {low + 1:g}")
+      for low, runs in ((-13.0, 1500), (-7.0, 6000))),
+]
+BUILD = [_pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), *PAIRS, *_random((0.3, 4.0), 20)]
+MEND = [*PAIRS, *_random((1.0, 1.0), 21)]
+
+
+def _index(pair):
+    return Choice((*range(len(pair.one[0])), None), "the index")
 
 
 @checker
 def svt_build(first_above):
     """`first_above(answers, threshold, epsilon, sensitivity, rng)`: the index of the first Yes, or None."""
-    rng = np.random.default_rng(20)
-    for answers, expected in (([0, 1e6, 0], 1), ([-1e6, -1e6], None)):
-        got = ask(first_above, answers, 100.0, 1.0, 1.0, rng)
+    rng = luck(20)
+    for answers, expected in (([0.0, 1e6, 0.0], 1), ([-1e6, -1e6], None)):
+        got = ask(first_above, list(answers), 100.0, 1.0, 1.0, rng)
         if isinstance(got, bool) or not (got is None or isinstance(got, (int, np.integer))):
             raise Wrong(f"expected an index or None, got {got!r}")
-        if got is None and expected is not None and ask(first_above, [1e6], 100.0, 1.0, 1.0, rng) is None:
-            raise NotAttempted
         if got is not None and expected is None:
             raise Wrong(f"on answers far below the threshold it returned {got!r}: say None, so that silence cannot be taken for an alarm")
         if got != expected:
-            raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}")
-    for answers, threshold, epsilon, sensitivity in ((ANSWERS, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)):
-        got = [ask(first_above, list(answers), threshold, epsilon, sensitivity, rng) for _ in range(RUNS)]
-        _compare_index([len(answers) if index is None else index for index in got], answers, threshold, epsilon, sensitivity)
-    return f"every index comes out as often as it must (chi-square test on {RUNS:,} runs, two lists)"
-
-
-def _false_alarm(k, epsilon, level):
-    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(level)), noise=scales(epsilon)))
+            raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: is the `return` missing?")
+    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)), rng)
+    return f"the law of AboveThreshold; {battery(first_above, _index, BUILD, seed=20, may_change=True)}"
 
 
 @checker
 def svt_level(level):
     """`level(k, epsilon, beta)`: the smallest alarm level above the quiet level with P(false alarm in k answers) <= beta."""
     for k, epsilon, beta in ((10, 1.0, 0.05), (1000, 1.0, 0.01), (200, 0.25, 0.1)):
-        got = ask(level, k, epsilon, beta)
-        if got is None:
-            raise NotAttempted
-        got = float(got)
-        if not np.isfinite(got):
-            raise Wrong(f"expected a finite level, got {got:g}")
+        got = number(answered(level, k, epsilon, beta), f"for k={k}, epsilon={epsilon:g}, beta={beta:g} the level")
         exact = brentq(lambda x: _false_alarm(k, epsilon, x) - beta, 0, 1000 / epsilon)
         theorem = 8 * (np.log(k) + np.log(2 / beta)) / epsilon
         case = f"for k={k}, epsilon={epsilon:g}, beta={beta:g}"
@@ -147,12 +184,16 @@ def svt_level(level):
     return "just high enough, in all three cases"
 
 
+def _false_alarm(k, epsilon, level):
+    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(level)), noise=scales(epsilon)))
+
+
 @checker
 def svt_counterexample(answer):
     """`answer`: (answers, answers2, outcome) on which Laplace noise of scale 4 against a public threshold 0 loses more than 5."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 3:
         raise Wrong("expected three lists: (answers, answers2, outcome)")
-    (answers, answers2), outcome = _pair(*answer[:2]), np.asarray(answer[2])
+    (answers, answers2), outcome = _neighbours(*answer[:2]), np.asarray(answer[2])
     if outcome.ndim != 1 or not np.isin(outcome, (0, 1)).all() or len(outcome) != len(answers):
         raise Wrong("outcome must be a list of 0 (No) and 1 (Yes), one for each answer")
     if outcome[:-1].any():
@@ -166,7 +207,7 @@ def svt_counterexample(answer):
     return "no epsilon survives this: a longer list makes it as large as you like"
 
 
-def _pair(answers, answers2):
+def _neighbours(answers, answers2):
     """Two neighbouring lists of answers, or `Wrong`."""
     one, two = (np.asarray(list(x), dtype=float) for x in (answers, answers2))
     if one.ndim != 1 or one.shape != two.shape or one.size == 0:
@@ -206,7 +247,9 @@ def _why_not_refuted(one, two):
 @checker
 def svt_refute(answer):
     """`answer`: (answers, answers2), neighbours on which an audit refutes "the replies alone cost epsilon/2"."""
-    one, two = _pair(*answer)
+    one, two = _neighbours(*answer)
+    if one.size == 4:
+        raise Wrong("these have the length of the lists in the text, four: find a pair of another length")
     if one.size > 200:
         raise Wrong("200 answers are more than enough: rare outcomes need many runs")
     bounds = [audit(_first_yes, one, two, n=AUDIT_RUNS, rng=seed).epsilon for seed in range(3)]
@@ -215,45 +258,55 @@ def svt_refute(answer):
     return "three audits out of three put the loss above 0.5, each with 95 % confidence"
 
 
+def _conversation(Watch, arguments, rng):
+    answers, threshold, epsilon, _ = arguments
+    watch = ask(Watch, threshold, epsilon, rng)
+    return next((index for index, answer in enumerate(answers) if ask(watch.ask, answer)), None)
+
+
+def _refusal(watch, answer):
+    try:
+        return watch.ask(answer)
+    except Exception as error:                   # any refusal will do: it says nothing about the answer
+        return type(error)
+
+
 @checker
 def svt_mend(Watch):
     """`Watch(threshold, epsilon, rng)` with `ask(answer) -> bool`: AboveThreshold for sensitivity 1 and one alarm."""
     if not isinstance(Watch, type):
         raise Wrong(f"expected a class, got {type(Watch).__name__}")
-    rng = np.random.default_rng(21)
-    after = []
-    for answer in (1e6, -1e6):
+    rng, after = luck(21), []
+    for silent in (0, 3):
         watch = ask(Watch, 100.0, 1.0, rng)
-        if not ask(watch.ask, 1e6):
-            raise Wrong("an answer of a million does not pass a threshold of 100")
-        try:
-            after.append(watch.ask(answer))
-        except Exception:                        # any refusal will do: it says nothing about the answer
-            after.append(None)
-    if any(after) or bool(after[0]) != bool(after[1]) or (after[0] is None) != (after[1] is None):
+        if any([ask(watch.ask, -1e6) for _ in range(silent)]) or not ask(watch.ask, 1e6):
+            raise Wrong("at a threshold of 100 an answer of a million must pass, and one of minus a million not")
+        after += [_refusal(watch, answer) for answer in (1e6, -1e6, 100.0, 1e6, 0.0, 1e6, -1e6)]
+    if any(reply is not after[0] and reply != after[0] for reply in after) or not isinstance(after[0], type) and after[0]:
         raise Wrong("after its alarm it goes on comparing: one threshold noise pays for one Yes. A watch that has halted must refuse every question")
-    answers, threshold, epsilon, indices = ANSWERS, 0.5, 1.0, []
-    for _ in range(RUNS):
-        watch = ask(Watch, threshold, epsilon, rng)
-        indices.append(next((i for i, answer in enumerate(answers) if ask(watch.ask, answer)), len(answers)))
-    _compare_index(indices, answers, threshold, epsilon)
-    return f"it halts, and its replies have the right law (chi-square test on {RUNS:,} runs)"
+    _same_law(lambda *arguments: _conversation(Watch, arguments[:-1], arguments[-1]), [(PLAIN, 0.5, 1.0, 1.0)], luck(21))
+    return f"it halts, and has the law of AboveThreshold; {battery(Watch, _index, MEND, call=_conversation, seed=21)}"
+
+
+WORST = [np.append(np.ones(40), 0), np.append(np.zeros(40), 1), np.ones(41)]       # steps of 41 counts that move up together
 
 
 @checker
-def svt_monotone(scale):
-    """`scale`: the smallest Laplace scale on the answers for streams that all move the same way, e1 = e2 = 1/2, sensitivity 1."""
-    scale = float(scale)
-    if not 0 < scale < 1000:
-        raise Wrong(f"expected a scale between 0 and 1000, got {scale:g}")
-    noise, zeros, outcome = Scales(2.0, scale, np.inf), np.zeros(41), np.append(np.zeros(40), 1)
-    losses = []
-    for move in (np.append(np.ones(40), 0), np.append(np.zeros(40), 1), np.ones(41)):
-        for threshold in (-3.0, 0.0, 0.5, 1.0, 4.0):
-            pair = [log_probability(outcome, zeros + m, threshold, noise=noise) for m in (0 * move, move)]
-            losses.append(abs(pair[0] - pair[1]))
-    if max(losses) > 1 + 1e-6:
-        raise Wrong(f"with scale {scale:g} an outcome on two neighbouring streams of counts has a loss of {max(losses):.3f}, above 1")
-    if scale > 2 * (1 + 1e-6):
-        raise Wrong(f"scale {scale:g} is private but not the smallest: all streams we tried stay below a loss of {max(losses):.3f}")
-    return "half the noise of the general case, for the same epsilon"
+def svt_monotone(answer):
+    """`answer`: the smallest Laplace scales on `counts` (threshold noise Lap(2)) and on running `totals` (Lap(1)) for epsilon = 1, sensitivity 1."""
+    outcome, right = np.append(np.zeros(40), 1), {"counts": 2.0, "totals": 1.0}
+
+    def why(stream, scale):
+        if not 0 < scale < 1000:
+            return f"expected a scale between 0 and 1000, got {scale:g}"
+        noise, moves = Scales(right[stream], scale, np.inf), WORST if stream == "counts" else WORST[1:]
+        at = [(x + (0 * move, move)[i], t) for x in (np.zeros(41), np.append(np.full(40, 30.0), -30)) for move in moves for t in (-3.0, 0.0, 0.5, 1.0, 4.0)
+              for i in (0, 1)]
+        logs = [log_probability(outcome, answers, t, noise=noise) for answers, t in at]
+        most = np.abs(np.subtract(logs[::2], logs[1::2])).max()
+        if most > 1 + 1e-6:
+            return f"with scale {scale:g} an outcome on two neighbouring streams has a loss of {most:.3f}, above 1"
+        return f"scale {scale:g} is private but not the smallest: all streams we tried stay below a loss of {most:.3f}"
+
+    compare_dict(answer, right, why, relative=1e-6, tolerance=0)
+    return "half the noise of the general case for counts, and a quarter for running totals, at the same epsilon"

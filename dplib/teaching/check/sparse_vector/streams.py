@@ -1,27 +1,23 @@
 """Checkers of chapter 4, using it: several answers, the split, who moves what, and the better tool for a known list."""
 import functools
 import itertools
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
 from dplib import data
 from dplib.mechanisms import exponential_pmf
 from dplib.svt import above_threshold, log_laplace_cdf, log_probability, scales
-from dplib.teaching.check._laws import compare
-from dplib.teaching.check._report import NotAttempted, Wrong, ask, checker
+from dplib.teaching.check._battery import Choice, battery, drawn
+from dplib.teaching.check._battery._runs import luck
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, compare_dict, is_stub, number
+from dplib.teaching.check.sparse_vector.above_threshold import _compare
+from dplib.teaching.check.sparse_vector.broken_variants import _pair, _replies, _run
 
 __all__ = ["svt_bound", "svt_curve", "svt_several", "svt_split", "svt_which"]
 
 RUNS = 12_000
-
-
-def _patterns(k, c):
-    """Every sequence of replies to k answers that stops at its c-th 1."""
-    found = []
-    for replies in itertools.product((0, 1), repeat=k):
-        stop = np.flatnonzero(np.cumsum(replies) >= c)
-        found.append(replies[: stop[0] + 1] if stop.size else replies)
-    return sorted(set(found))
 
 
 def _shared(replies, answers, threshold, b1, b2):
@@ -86,18 +82,32 @@ def _waits(pattern):
 def _several_laws(case):
     """The right law of the patterns, and those of the usual mistakes."""
     answers, threshold, epsilon, c = case
-    patterns = _patterns(len(answers), c)
+    patterns = _replies(len(answers), c)
     law = np.exp([log_probability(p, answers, threshold, noise=scales(epsilon, c=c)) for p in patterns])
     return law, _rivals(patterns, answers, threshold, epsilon, c)
+
+
+def _exactly(pair):
+    """The pair, with the law that its replies must have."""
+    law = (np.exp([log_probability(p, answers, threshold, noise=scales(epsilon, c=c)) for p in _replies(len(answers), c)])
+           for answers, threshold, epsilon, c in (pair.one, pair.two))
+    return replace(pair, law=tuple(law))
+
+
+PAIRS = [_exactly(pair) for pair in (
+    _pair([0.0, 1.0], [1.0, 0.0], 0.5, 0.8, 1, twice=800),
+    _pair([0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], 0.5, 1.0, 2),
+    _pair([-12.0] * 8, [-11.0] * 8, 0.0, 2.0, 2, runs=6000),
+    _pair([-3.0] * 6, [-2.0] * 6, 0.0, 6.0, 5),
+    *(_pair([-8.0, -7.0] * 3, [-7.0, -8.0] * 3, 0.0, case["epsilon"], case["c"]) for case in drawn(2, 23, epsilon=(0.2, 0.6), c=(4, 5))),
+)]
 
 
 @checker
 def svt_several(replies):
     """`replies(answers, threshold, epsilon, c, rng)`: a generator of True and False that ends after its c-th True."""
-    rng = np.random.default_rng(22)
+    rng = luck(22)
     stream = ask(replies, [-1e9] * 3, 0.0, 1.0, 2, rng)
-    if stream is None:
-        raise NotAttempted
     if not hasattr(stream, "__next__"):
         raise Wrong(f"expected a generator, which answers with `yield`, got {type(stream).__name__}")
     if (got := ask(list, stream)) != [False] * 3:
@@ -115,14 +125,9 @@ def svt_several(replies):
         raise Wrong(f"it read {len(read)} answers before its first reply: in a stream the next question may depend on this reply")
     for case in (FIVE, FOUR, EIGHT):
         answers, threshold, epsilon, c = case
-        patterns = _patterns(len(answers), c)
-        number = {pattern: i for i, pattern in enumerate(patterns)}
-        counts = np.zeros(len(patterns), dtype=int)
-        for _ in range(2 * RUNS if case is EIGHT else RUNS):
-            got = tuple(ask(list, ask(replies, list(answers), threshold, epsilon, c, rng)))
-            if got not in number:
-                raise Wrong(f"on answers {list(answers)} with c = {c} it yielded {[bool(x) for x in got]}, which no run can say")
-            counts[number[got]] += 1
+        patterns = _replies(len(answers), c)
+        counted = Counter(_run(replies, (list(answers), threshold, epsilon, c), rng) for _ in range(2 * RUNS if case is EIGHT else RUNS))
+        counts = np.array([counted[pattern] for pattern in patterns])
         law, rivals = _several_laws(case)
         names = [f"{list(pattern)}" for pattern in patterns]
         if case is EIGHT:                        # few cells, so that a threshold that is drawn again cannot hide among many
@@ -130,20 +135,17 @@ def svt_several(replies):
             pool = np.array([[_waits(pattern) == cell for pattern in patterns] for cell in cells], dtype=int)
             counts, law, names = pool @ counts, pool @ law, [f"(waits for the first and the second Yes) = {cell}" for cell in cells]
             rivals = {message: pool @ rival for message, rival in rivals.items()}
-        compare(counts, law, rivals, lambda i: f"on answers {list(answers)}, threshold {threshold:g}, epsilon {epsilon:g}, c = {c}: {names[i]}")
-    return f"every pattern of replies comes out as often as it must (chi-square test on {RUNS:,} runs, c = 2 and c = 3)"
+        _compare(rng, counts, law, rivals, lambda i: f"on answers {list(answers)}, threshold {threshold:g}, epsilon {epsilon:g}, c = {c}: {names[i]}")
+    looked = battery(replies, lambda pair: Choice(_replies(len(pair.one[0]), pair.one[3]), "the run"), PAIRS, call=_run, seed=22)
+    return f"every pattern of replies comes out as often as it must; {looked}"
 
 
 @checker
 def svt_split(share):
     """`share(c, monotone)`: the threshold's share of epsilon with which a comparison has the least variance."""
     for c, monotone in ((10, False), (1, False), (100, False), (1, True), (8, True), (50, True)):
-        got = ask(share, c, monotone)
-        if got is None:
-            raise NotAttempted
-        got, factor = float(got), c if monotone else 2 * c
-        best = 1 / (1 + factor ** (2 / 3))
-        case = f"for c = {c}, monotone={monotone}"
+        case, factor = f"for c = {c}, monotone={monotone}", c if monotone else 2 * c
+        got, best = number(answered(share, c, monotone), f"{case} the share"), 1 / (1 + factor ** (2 / 3))
         if not 0 < got < 1:
             raise Wrong(f"{case} expected a share between 0 and 1, got {got:g}")
         if np.isclose(got, best, rtol=2e-3):
@@ -213,20 +215,18 @@ def _apart(case):
 @checker
 def svt_which(answer):
     """`answer`: stream -> whether monotone=True may be set, judged by all neighbours of small tables."""
-    if all(value is ... for value in dict(answer).values()):
-        raise NotAttempted
-    if set(answer) != set(CASES):
-        raise Wrong("expected an answer for each of the seven streams, under its name")
-    for case in CASES:
-        said = answer[case]
+    def why(case, said):
         if not isinstance(said, (bool, np.bool_)):
-            raise Wrong(f"{case}: say True or False, got {said!r}")
+            return f"say True or False, got {said!r}"
         apart, pairs = _apart(case)
-        if said and apart:
+        if apart:
             one, two = (", ".join(f"{d} on day {t}" for d, t in table) or "no visit" for table in apart)
-            raise Wrong(f"{case}: not monotone. From [{one}] to [{two}] one answer goes up and another down")
-        if not said and not apart:
-            raise Wrong(f"{case}: in none of {pairs:,} pairs of neighbours does one answer go up and another down, so half the noise would do")
+            return f"not monotone. From [{one}] to [{two}] one answer goes up and another down"
+        return f"in none of {pairs:,} pairs of neighbours does one answer go up and another down, so half the noise would do"
+
+    if isinstance(answer, dict):                 # 1 and 0 are no answers here, though they equal True and False
+        answer = {case: repr(said) if said is not ... and not isinstance(said, (bool, np.bool_)) else said for case, said in answer.items()}
+    compare_dict(answer, {case: _apart(case)[0] is None for case in CASES}, why)
     return "as all neighbours of small tables say; it depends on the adjacency as much as on the questions"
 
 
@@ -239,10 +239,7 @@ def svt_bound(bounded):
     rng = np.random.default_rng(23)
     for most in (1, 2, 3):
         users, weeks = rng.integers(6, size=60), rng.integers(3, size=60)
-        got = ask(bounded, users, weeks, most)
-        if got is None:
-            raise NotAttempted
-        keep, one_week, all_weeks = got
+        keep, one_week, all_weeks = answered(bounded, users, weeks, most)
         if keep is ... or one_week is ... or all_weeks is ...:
             raise NotAttempted
         keep = np.asarray(keep)
@@ -294,44 +291,49 @@ def _measured(runs=300):
     return curve
 
 
-def _peeling_law(scores, pairs, each, monotone=True):
+def _peeling(scores, items, each, monotone):
+    """Probability that the exponential mechanism draws these items one after the other."""
     p = exponential_pmf(scores, sensitivity=1, epsilon=each, monotone=monotone)
-    return np.array([p[i] * p[j] / (1 - p[i]) for i, j in pairs])
+    return float(np.prod([p[item] / (1 - p[list(items[:i])].sum()) for i, item in enumerate(items)]))
+
+
+def _drawn(peel, scores, c, epsilon, rng):
+    items = tuple(int(i) for i in ask(peel, scores.copy(), c, epsilon, rng))
+    if len(items) != c or not set(items) <= set(range(len(scores))):
+        raise Wrong(f"expected {c} different indices of {len(scores)} items, got {items}")
+    if len(set(items)) < c:
+        raise Wrong(f"it drew an item twice, {items}: take an item away once it is drawn")
+    return items
 
 
 @checker
 def svt_curve(answer):
     """`answer`: (peel(scores, c, epsilon, rng) -> c indices, {epsilon: (F1 of the sparse vector technique, F1 of peel)})."""
     peel, curve = answer
-    rng, scores, epsilon = np.random.default_rng(25), np.array([3.0, 1.0, 0.0, 2.0]), 2.0
-    first = ask(peel, scores.copy(), 2, epsilon, rng)
-    if first is None:
+    rng, scores = luck(25), np.array([3.0, 1.0, 0.0, 2.0])
+    if is_stub(peel):
         raise NotAttempted
-    pairs = list(itertools.permutations(range(4), 2))
-    number, counts = {pair: i for i, pair in enumerate(pairs)}, np.zeros(len(pairs), dtype=int)
-    for _ in range(RUNS):
-        got = tuple(int(i) for i in ask(peel, scores.copy(), 2, epsilon, rng))
-        if len(got) == 2 and got[0] == got[1]:
-            raise Wrong(f"it drew item {got[0]} twice: take an item away once it is drawn")
-        if got not in number:
-            raise Wrong(f"expected 2 different indices of 4 items, got {got}")
-        counts[number[got]] += 1
-    law = _peeling_law(scores, pairs, epsilon / 2)
-    rivals = {
-        "each draw has the whole epsilon: c draws then cost c times as much": _peeling_law(scores, pairs, epsilon),
-        "private, but with a factor 2 that counts under add/remove do not need: all scores move the same way":
-            _peeling_law(scores, pairs, epsilon / 2, monotone=False),
-        "there is no noise: the best items are shown as they are": np.where([pair == (0, 3) for pair in pairs], 1.0, 0.0),
-        "the indices come sorted by number: give them in the order of drawing, best first": np.array(
-            [law[i] + law[number[pair[::-1]]] if pair[0] < pair[1] else 0.0 for i, pair in enumerate(pairs)]),
-        "the indices come worst first: give them in the order of drawing, best first": _peeling_law(scores, [pair[::-1] for pair in pairs], epsilon / 2),
-    }
-    compare(counts, law, rivals, lambda i: f"on scores {scores.tolist()}, c = 2, epsilon {epsilon:g}: {list(pairs[i])}")
-    three = [tuple(int(i) for i in ask(peel, scores.copy(), 3, 3.0, rng))[0] for _ in range(RUNS)]
-    once = exponential_pmf(scores, sensitivity=1, epsilon=1.0, monotone=True)
-    compare(np.bincount(three, minlength=4), once, {
-        "the draws do not share epsilon by c: with c = 3 each may cost epsilon/3": exponential_pmf(scores, sensitivity=1, epsilon=1.5, monotone=True),
-    }, lambda i: f"with c = 3 the first draw is item {i}, which")
+    for c, epsilon in ((2, 3.0), (3, 1.5)):
+        tuples = list(itertools.permutations(range(4), c))
+        counted = Counter(_drawn(peel, scores, c, epsilon, rng) for _ in range(RUNS))
+
+        def law(each, monotone=True, tuples=tuples):
+            return np.array([_peeling(scores, items, each, monotone) for items in tuples])
+
+        right = law(epsilon / c)
+        rivals = {
+            "each draw has the whole epsilon: c draws then cost c times as much": law(epsilon),
+            "the draws do not share epsilon by c: with c = 3 each may cost epsilon/3": law(epsilon / 2),
+            "each draw costs c/epsilon: the fraction is upside down, a draw may cost epsilon/c": law(c / epsilon),
+            "epsilon is not used: a score counts as much whatever the budget": law(1.0),
+            "private, but with a factor 2 that counts under add/remove do not need: all scores move the same way": law(epsilon / c, monotone=False),
+            "there is no noise: the best items are shown as they are": np.array([float(items == (0, 3, 1)[:c]) for items in tuples]),
+            "the indices come sorted by number: give them in the order of drawing, best first": np.array(
+                [sum(right[tuples.index(p)] for p in itertools.permutations(items)) if list(items) == sorted(items) else 0.0 for items in tuples]),
+            "the indices come worst first: give them in the order of drawing, best first": np.array([right[tuples.index(items[::-1])] for items in tuples]),
+        }
+        _compare(rng, np.array([counted[items] for items in tuples]), right, rivals,
+                 lambda i, c=c, epsilon=epsilon, tuples=tuples: f"on scores {scores.tolist()}, c = {c}, epsilon {epsilon:g}: {list(tuples[i])}")
     if all(value is ... for value in dict(curve).values()):
         raise Wrong("the mechanism is right; now measure the curve")
     if not set(EPSILONS) <= set(curve):

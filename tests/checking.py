@@ -1,0 +1,82 @@
+"""The common tests of the exercise checkers, over the tables of a section: `TestAnswers = checking.tests(module, STUBS, SOLUTIONS, WRONG)`."""
+import pytest
+
+SEEDS = 3
+
+
+class Seeded:
+    """An unusual right answer with luck of its own: `make(seed)` gives it."""
+
+    def __init__(self, make):
+        self.make, self.__name__ = make, getattr(make, "__name__", "answer")
+
+
+seeded = Seeded
+
+
+def luck(answer, seed):
+    return answer.make(seed) if isinstance(answer, Seeded) else answer
+
+
+def answers(make, seeds=range(SEEDS)):
+    """A solution for each seed; only one where the maker gives the same object again."""
+    made = [make(seed) for seed in seeds]
+    return made[:1] if len(made) > 1 and made[0] is made[1] else made
+
+
+def names(rows):
+    """Readable ids: the checker, what the answer is called, its number."""
+    out = []
+    for i, (checker, answer, *_) in enumerate(rows):
+        name = getattr(answer, "__name__", "")
+        out.append("-".join([checker.__name__, *([name] if name not in ("", "<lambda>") else []), str(i)]))
+    return out
+
+
+def tests(module, stubs, solutions, wrong, unusual=(), leaks=()):
+    """A class of tests of the checkers that `module` exports.
+
+    Parameters
+    ----------
+    stubs, unusual, leaks : lists of (checker, answer)
+        What is not attempted, right though it looks otherwise, and refused; an unusual answer may be `seeded(make)`.
+    solutions : list of (checker, make)
+        `make(seed)` gives the solution with luck of its own.
+    wrong : list of (checker, answer, piece)
+        `piece` must be said.
+    """
+    public = {name for name in module.__all__ if hasattr(getattr(module, name), "__wrapped__")}
+    empty = [*stubs, *((checker, nothing) for checker in {checker: 0 for checker, _ in stubs} for nothing in (None, ...))]
+
+    class Tests:
+        def test_every_checker_is_tested(self):
+            for table in (stubs, solutions, wrong):
+                assert {checker.__name__ for checker, *_ in table} == public
+
+        @pytest.mark.parametrize(("checker", "answer"), empty, ids=names(empty))
+        def test_a_stub_is_not_attempted(self, says, checker, answer):
+            assert says(checker, answer) == f"○ {checker.__name__}: not attempted yet"
+
+        @pytest.mark.parametrize(("checker", "make"), solutions, ids=names(solutions))
+        def test_the_solution_is_right_whatever_its_luck(self, says, checker, make):
+            lines = {says(checker, answer) for answer in answers(make)}
+            assert len(lines) == 1 and min(lines).startswith(f"✓ {checker.__name__}: "), lines
+
+        @pytest.mark.parametrize(("checker", "answer", "piece"), wrong, ids=names(wrong))
+        def test_a_wrong_answer_is_told_why(self, says, checker, answer, piece):
+            said = says(checker, answer)
+            assert said.startswith(f"✗ {checker.__name__}: ") and piece in said, said
+
+        if unusual:
+            @pytest.mark.parametrize(("checker", "answer"), unusual, ids=names(unusual))
+            def test_an_unusual_answer_that_is_right_is_accepted(self, says, checker, answer):
+                said = says(checker, luck(answer, 0))
+                assert said.startswith(f"✓ {checker.__name__}: "), said
+
+        if leaks:
+            @pytest.mark.parametrize(("checker", "answer"), leaks, ids=names(leaks))
+            def test_a_leak_is_refused(self, says, checker, answer):
+                said = says(checker, answer)
+                assert said.startswith(f"✗ {checker.__name__}: ") and "does not have the expected form" not in said, said
+
+    return Tests
