@@ -1,7 +1,13 @@
 """What all tests share: the environment of the kernels, and an order that keeps two workers busy."""
+import fcntl
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.pop("DPLIB_STATIC", None)        # only the book's build asks an Explorer for its static page
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # workers share the cores; their linear algebra must not fight over them
@@ -19,14 +25,45 @@ def says(capsys):
     return says
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestLight", "chapters/", "tests/test_site.py::TestDark", "tests/test_explorers.py", "tests/test_site.py",
-                 "tests/test_checkers_", "tests/test_mutants.py")  # fmt: skip
+def once_per_run(tmp_path_factory, name, work):
+    """Do work() in one of the workers; the others wait and read what it returned, a text."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / f"{name}.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = shared / name
+        if not result.exists():
+            result.write_text(work(), encoding="utf-8")
+        return result.read_text(encoding="utf-8")
+
+
+def build():
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return f"{done.returncode}\n{done.stdout}"
+
+
+@pytest.fixture(scope="session")
+def build_log(tmp_path_factory):
+    return once_per_run(tmp_path_factory, "build", build)
+
+
+@pytest.fixture(scope="session")
+def site(build_log):
+    """The folder of the built book."""
+    if not build_log.startswith("0\n"):
+        pytest.fail("the book does not build: see test_the_book_builds_without_a_warning", pytrace=False)
+    return ROOT / "_build" / "html"
+
+
+LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_explorers.py", "tests/test_site.py", "tests/test_checkers_", "tests/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):
     """Long scopes first, and short ones last: neither worker then waits long for the other.
 
-    One worker builds the book and drives the browser while the other runs the notebooks; the dark pages come when the book is there."""
+    One worker builds the book and drives the browser while the other runs the notebooks."""
     items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
 
 

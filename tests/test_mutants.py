@@ -3,10 +3,7 @@
 Every mutant is one replacement in a copy of dplib, and names the one test that runs against that copy and has to fail by an assertion.
 `python tests/test_mutants.py` prints who was killed by which test, after showing that the unharmed copy survives.
 """
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,11 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from mutation import run_tests
 
 from dplib.svt import VARIANTS
-
-TESTS = Path(__file__).parent
-PACKAGE = TESTS.parent / "dplib"
 
 
 class Mutant(NamedTuple):
@@ -59,6 +54,12 @@ MUTANTS = [
            "test_the_curve_is_its_closed_form_and_the_profiles_give_it_back"),
     mutant("the product of one direction stands for both", "fdp", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else",
            "test_a_product_is_on_the_safe_side_of_the_product_law_and_near_it"),
+    mutant("the dots joined by chords", "fdp", "    slope = np.diff(b) / np.diff(a)\n",
+           "    return finite(np.append(0.0, np.diff(a)), np.append(1 - b[0], -np.diff(b)))\n",
+           "test_a_curve_from_points_is_below_every_curve_through_them"),
+    mutant("a safe curve that is lower than need be", "fdp", "before, after = slope[:-1], np.append(slope[1:], 0.0)",
+           "before, after = slope[:-1], np.append(0.9 * slope[1:], 0.0)",
+           "test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_them"),
     mutant("Berry-Esseen with the moment about zero", "fdp", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))",
            "test_the_berry_esseen_band_holds_the_product"),
     mutant("trade-off functions judged in one direction", "budget", "return max(f.epsilon(delta), f.inverse().epsilon(delta))",
@@ -79,6 +80,9 @@ MUTANTS = [
     mutant("noisy maximum of scale 1/epsilon", "mechanisms", '"laplace": lambda rng, shape: rng.laplace(size=shape)',
            '"laplace": lambda rng, shape: rng.laplace(scale=0.5, size=shape)',
            "test_report_noisy_max_has_its_exact_law"),
+    mutant("noisy maximum deaf to monotone scores", "mechanisms", "_noisy_argmax(_logits(scores, sensitivity, epsilon, monotone), draw, size, rng)",
+           "_noisy_argmax(_logits(scores, sensitivity, epsilon, False), draw, size, rng)",
+           "test_report_noisy_max_of_monotone_scores_has_half_the_noise"),
     mutant("histogram sensitivity 1 under replace", "sensitivity", "else 2.0 ** (1 / norm)", "else 1.0", "test_histogram_is_exact_in_l1"),
     mutant("sum sensitivity without the lower bound", "sensitivity", "return max(abs(low), abs(high)) if", "return abs(high) if", "test_bounded_sum_is_exact"),
     mutant("clip lets a nan through", "sensitivity", "nan=low, posinf", "nan=np.nan, posinf",
@@ -293,16 +297,18 @@ MUTANTS = [
            "test_indices_are_counted_across_blocks"),
     mutant("the conversation never halts", "svt/mechanism", "self._left -= passed", "self._left -= 0", "test_a_halted_conversation_gives_no_more_answers"),
     mutant("tested on the runs that chose the event", "audit",
-           "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta)\n"
+           "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta, alpha)\n"
            "    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))\n",
            "    draws = _draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng)\n"
-           "    event, swapped = _choose_event(*draws, delta)\n"
+           "    event, swapped = _choose_event(*draws, delta, alpha)\n"
            "    k1, k2 = (int(event(outputs).sum()) for outputs in draws)\n",
            "test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit_does_not"),
     mutant("point estimate for a bound", "audit", "betaincinv(np.maximum(k1, 1), k2 + 1, alpha)", "k1 / np.maximum(k1 + k2, 1)",
            "test_conditional_bound_has_at_most_its_level_for_poisson_counts"),
     mutant("Clopper-Pearson at the whole error on each side", "audit", "confidence, zero=False)) / 2", "confidence, zero=False))",
            "test_epsilon_lower_bound_is_the_ratio_of_clopper_pearson_limits"),
+    mutant("the luckiest union wins the search", "audit", "unions = 10.0 ** -min(len(members) / 5, 5)", "unions = 1.0",
+           "test_an_audit_that_searches_sees_nearly_as_much_as_one_that_knows_the_event"),
     mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", "",
            "test_a_correct_mechanism_is_acquitted_though_its_loss_is_seen"),
     mutant("each reply counts once, however often it is given", "svt/law",
@@ -310,53 +316,30 @@ MUTANTS = [
            "test_log_probability_ignores_answers_after_the_last_reply_and_does_not_underflow"),
     mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)",
            "test_index_law_is_pinned"),
+    mutant("the density of a narrow interval taken at the centre", "svt/law", " + min(high, 0.0))", ")",
+           "test_close_answers_are_told_apart_by_density_times_width"),
     mutant("a redrawn threshold is not redrawn", "svt/museum", "    if variant.redraws:  ", "    if False:  ", "test_runs_follow_the_exact_law[alg2-2]"),
     mutant("Lee and Clifton's noise mended by mistake", "svt/museum", "query=lambda e, c: 4 / (3 * e)", "query=lambda e, c: 4 * c / e",
            "test_scales_are_those_of_the_label"),
+    mutant("the note's claim forgotten", "svt/museum", " claim=lambda e, c: (c + 1) / 2 * e,", "",
+           "test_three_variants_keep_what_they_claim_and_one_of_them_claims_more"),
     mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one", "test_losses_are_pinned"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
 ]  # fmt: skip
-
-CONFTEST = """
-from pathlib import Path
-import dplib
-import hypothesis
-assert Path(dplib.__file__).parent == Path(__file__).parent / "dplib", f"the mutant is not imported, but {dplib.__file__}"
-phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]       # a counterexample need not be a small one
-hypothesis.settings.register_profile("mutants", phases=phases)
-hypothesis.settings.load_profile("mutants")
-"""
-
-
-def run_tests(folder, killers, change=lambda package: None):
-    """Run tests of one file against a copy of dplib, changed by `change`; return the finished process."""
-    ignore = shutil.ignore_patterns("__pycache__", "teaching")
-    shutil.copytree(PACKAGE, folder / "dplib", ignore=ignore)
-    for name in (killers[0].split("::")[0], "laws.py"):
-        shutil.copy(TESTS / name, folder)
-    (folder / "conftest.py").write_text(CONFTEST)
-    (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
-    change(folder / "dplib")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "250"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *killers]
-    return subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-
 
 def kill(mutant, folder):
     """Name of the test that killed the mutant; AssertionError if none did, or not by an assertion."""
 
     def change(package):
         path = package / mutant.file
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         assert text.count(mutant.old) == 1, f"{mutant.file} holds this {text.count(mutant.old)} times: {mutant.old}"
-        path.write_text(text.replace(mutant.old, mutant.new))
+        path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
 
-    process = run_tests(folder, [mutant.killer], change)
-    report = process.stdout[-3000:] + process.stderr[-1000:]
-    assert process.returncode == 1, f"pytest ended with {process.returncode}, not with a failed test\n{report}"
-    failure = re.search(r"^FAILED \S*?::(.+?) - (assert|AssertionError|Failed: DID NOT RAISE)", process.stdout, flags=re.MULTILINE)
-    assert failure, f"killed, but not by an assertion\n{report}"
+    code, output = run_tests(folder, [mutant.killer], change)
+    assert code == 1, f"pytest ended with {code}, not with a failed test\n{output[-4000:]}"
+    failure = re.search(r"^FAILED \S*?::(.+?) - (assert|AssertionError|Failed: DID NOT RAISE)", output, flags=re.MULTILINE)
+    assert failure, f"killed, but not by an assertion\n{output[-4000:]}"
     return failure[1]
 
 
@@ -451,9 +434,9 @@ def test_algorithm_1_is_no_imposter(tmp_path):
 
     def change(package):
         path = package / control.file
-        path.write_text(path.read_text().replace(control.old, control.new))
+        path.write_text(path.read_text(encoding="utf-8").replace(control.old, control.new), encoding="utf-8")
 
-    assert run_tests(tmp_path, [control.killer], change).returncode == 0
+    assert run_tests(tmp_path, [control.killer], change)[0] == 0
 
 
 @mutants_of("audit.py")
@@ -470,10 +453,10 @@ def test_every_mutant_is_in_a_class():
 def main():
     for file, killers in groupby(sorted({mutant.killer for mutant in MUTANTS}), key=lambda killer: killer.split("::")[0]):
         with tempfile.TemporaryDirectory() as folder:
-            process = run_tests(Path(folder), list(killers))
-            print(f"unharmed  {file:22} {process.stdout.strip().splitlines()[-1]}")
-            if process.returncode:
-                sys.exit(process.stdout)
+            code, output = run_tests(Path(folder), list(killers))
+            print(f"unharmed  {file:22} {output.strip().splitlines()[-1]}")
+            if code:
+                sys.exit(output)
     for mutant in MUTANTS:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
