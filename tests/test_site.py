@@ -1,13 +1,11 @@
 """The built book: every page in light and dark, on a desk and on a phone, as a reader meets it."""
-import fcntl
 import functools
 import http.server
 import importlib.resources
+import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import threading
 from collections import Counter
 from html.parser import HTMLParser
@@ -19,7 +17,6 @@ import yaml
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-HTML = ROOT / "_build" / "html"
 GENERATED = ["genindex", "py-modindex", "search"]
 WIDTHS = {"desk": 1280, "phone": 390}
 LIMIT_KB = 2500
@@ -39,37 +36,6 @@ PAGES = [*files_of(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"
 
 
 # ---------------------------------------------------------------------------------------------------------------- the build
-
-def once_per_run(tmp_path_factory, name, work):
-    """Do work() in one of the workers; the others wait and read what it returned, a text."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    with (shared / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        result = shared / name
-        if not result.exists():
-            result.write_text(work(), encoding="utf-8")
-        return result.read_text(encoding="utf-8")
-
-
-def build():
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return f"{done.returncode}\n{done.stdout}"
-
-
-@pytest.fixture(scope="session")
-def build_log(tmp_path_factory):
-    return once_per_run(tmp_path_factory, "build", build)
-
-
-@pytest.fixture(scope="session")
-def site(build_log):
-    if not build_log.startswith("0\n"):
-        pytest.fail("the book does not build: see test_the_book_builds_without_a_warning", pytrace=False)
-    return HTML
-
 
 def test_the_book_builds_without_a_warning(build_log):
     troubles = [line for line in build_log.splitlines() if re.search(r"WARNING|ERROR|Error:", line)]
@@ -175,11 +141,35 @@ def test_no_explorer_needs_a_library(site):
 # ------------------------------------------------------------------------------------------------------------- in a browser
 
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+CONTRAST = "color-contrast"                      # by far the slowest rule: asked of one text of each look
+NARROW_RULES = ["scrollable-region-focusable", "target-size"]       # what depends on the width of the window
 
 READY = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
     await document.fonts.ready;
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+SAMPLE = """() => {
+    const seen = new Set(), ground = new Map();
+    const grounds = e => {
+        if (!e) return "";
+        if (!ground.has(e)) {
+            const style = getComputedStyle(e);
+            ground.set(e, [style.backgroundColor, style.backgroundImage, style.opacity, style.filter].join() + "/" + grounds(e.parentElement));
+        }
+        return ground.get(e);
+    };
+    document.querySelectorAll("[data-sample]").forEach(e => e.removeAttribute("data-sample"));
+    const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (text.nextNode()) {
+        const e = text.currentNode.parentElement;
+        if (!text.currentNode.data.trim() || e.closest("script, style, noscript, template") || !e.getClientRects().length) continue;
+        const style = getComputedStyle(e);
+        const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, style.visibility, grounds(e)].join("|");
+        if (!seen.has(look)) { seen.add(look); e.setAttribute("data-sample", ""); }
+    }
+    return seen.size;
 }"""
 
 LOOK = r"""() => {
@@ -250,9 +240,8 @@ def browser():
 class Reader:
     """One browser window, which notes what should not happen while a page loads."""
 
-    def __init__(self, browser, scheme="light", width=1280):
-        size = {"width": width, "height": 900}
-        self.context = browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce")
+    def __init__(self, browser):
+        self.context = browser.new_context(reduced_motion="reduce")
         self.context.route(lambda url: urlsplit(url).hostname != "127.0.0.1", lambda route: route.abort())
         self.page = self.context.new_page()
         self.noted = []
@@ -271,41 +260,59 @@ class Reader:
 
     def open(self, url):
         self.noted.clear()
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size({"width": WIDTHS["desk"], "height": 900})
         self.page.goto(url)
         self.page.evaluate(READY)
 
-    def complaints(self, url):
-        """Everything wrong with the page as it is shown in this window."""
-        self.open(url)
-        self.noted += self.page.evaluate(LOOK)
-        self.page.evaluate(AXE)
-        for violation in self.page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]:
+    def axe(self, options, where="document"):
+        for violation in self.page.evaluate(f"axe.run({where}, {{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})")["violations"]:
             first, times = violation["nodes"][0], len(violation["nodes"])
             why = " ".join(first["failureSummary"].split())
-            self.noted.append(f"axe, {violation['impact']}: {violation['id']} ×{times}, {first['html'][:120]}: {why[:200]}")
+            yield f"axe, {violation['impact']}: {violation['id']} ×{times}, {first['html'][:120]}: {why[:200]}"
+
+    def contrast(self, scheme):
+        """One text of each combination of colour, size, weight and grounds, in this colour scheme."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.evaluate(READY)
+        if not self.page.evaluate(SAMPLE):
+            yield f"{scheme}: no text to look at"
+            return
+        yield from (f"{scheme}: {found}" for found in self.axe({"runOnly": [CONTRAST]}, "{include: [['[data-sample]']]}"))
+
+    def complaints(self, url):
+        """Everything wrong with a page: loaded once, looked at on a desk and on a phone, in light and in dark."""
+        self.open(url)
+        self.page.evaluate(AXE)
+        self.noted += self.page.evaluate(LOOK)
+        self.noted += self.axe({"rules": {CONTRAST: {"enabled": False}}})
+        for scheme in ("light", "dark"):
+            self.noted += self.contrast(scheme)
+        self.page.set_viewport_size({"width": WIDTHS["phone"], "height": 900})
+        self.page.evaluate(READY)
+        self.noted += [f"phone: {found}" for found in (*self.page.evaluate(LOOK), *self.axe({"runOnly": NARROW_RULES}))]
         return list(self.noted)
 
 
 @pytest.fixture(scope="class")
-def readers(request, browser):
-    readers = {where: Reader(browser, request.cls.scheme, width) for where, width in WIDTHS.items()}
-    yield readers
-    for reader in readers.values():
-        reader.context.close()
+def reader(browser):
+    reader = Reader(browser)
+    yield reader
+    reader.context.close()
 
 
-class TestLight:
-    scheme = "light"
-
-    @pytest.mark.parametrize("where", WIDTHS)
+class TestPages:
     @pytest.mark.parametrize("page", PAGES)
-    def test_page(self, page, where, readers, address):
-        found = readers[where].complaints(f"{address}{page}.html")
+    def test_page(self, page, reader, address):
+        found = reader.complaints(f"{address}{page}.html")
         assert not found, "\n".join(found)
 
-
-class TestDark(TestLight):
-    scheme = "dark"
+    def test_the_theme_follows_the_reader(self, reader, address):
+        reader.open(f"{address}{PAGES[0]}.html")
+        assert reader.page.evaluate("document.documentElement.dataset.theme") == "light"
+        reader.page.emulate_media(color_scheme="dark")
+        reader.page.evaluate(READY)
+        assert reader.page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
 def still_sliders(page):
@@ -358,7 +365,12 @@ BAD_PAGES = {
     "overflow": document('<div style="width: 3000px">wide</div>'),
     "raw mathematics": document(r"<p>for every \(\varepsilon\) there is</p>"),
     "image-alt": document('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'),
-    "color-contrast": document('<p style="color: #ccc; background: #fff">pale</p>'),
+    "light: axe, serious: color-contrast": document('<p>black</p><p style="color: #ccc; background: #fff">pale</p>'),
+    "dark: axe, serious: color-contrast": document(
+        "<p>black</p><em>dark</em>", "<style>@media (prefers-color-scheme: dark) { body { background: #111; color: #eee } em { color: #333 } }</style>"),
+    "phone: overflow": document('<div style="width: 600px">wide</div>'),
+    "scrollable-region-focusable": document('<pre style="overflow-x: auto; width: 300px"><code>' + "wide " * 99 + "</code></pre>"),
+    "no text to look at": "<!doctype html><html lang='en'><head><title>A page</title></head><body></body></html>",
 }
 
 

@@ -1,9 +1,11 @@
 """The book's own Sphinx extension: what the theme and its friends do not do by themselves.
 
 * mathematics is typeset by the MathJax of an installed wheel, so that no page asks another host for anything;
-* notebooks run with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
+* notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
+* the first page has a map of the sections, drawn from their heads;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
+* pages load no script that they do not use;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
+from bookext import execution, light, sectionmap
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -112,9 +115,12 @@ def setup(app):
     app.add_config_value("book_chapters", [], "env", list)
     app.add_config_value("bookext_digest", "", "env", str)
     app.connect("config-inited", configure, priority=100)
+    app.connect("env-before-read-docs", execution.side_by_side)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", forget_when_warned)
     app.connect("build-finished", remove_old_pages)
+    light.setup(app)
+    sectionmap.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_js_file("book/book.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)

@@ -62,6 +62,20 @@ function reachScrollers() {
   });
 }
 
+/* paper is white, whatever the screen was */
+function printInInk() {
+  let onScreen;
+  window.addEventListener("beforeprint", () => {
+    onScreen = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = onScreen;
+  });
+}
+
+printInInk();
+
 document.addEventListener("DOMContentLoaded", () => {
   nameSidebarArrows();
   markSidebar();
