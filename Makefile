@@ -1,16 +1,20 @@
 # make book   builds the book into _build/html
 # make test   runs every test
-# Both share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
+# make lab    opens JupyterLab on the first page and the chapters, with everything in it that they import
+# All three share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
 
-.PHONY: book test clean
+.PHONY: book test lab clean
 
 book: .venv/ready
 	.venv/bin/jupyter-book build . -W -n --keep-going
 
 test: .venv/ready
 	.venv/bin/pytest
+
+lab: .venv/ready
+	.venv/bin/jupyter lab intro.ipynb
 
 clean:
 	rm -rf _build

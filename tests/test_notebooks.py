@@ -13,13 +13,17 @@ from pathlib import Path
 import nbformat
 import notebooks
 import pytest
+import reading_time
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("*.ipynb"))
-PAGES = sorted([ROOT / "intro.md", *(ROOT / "chapters").rglob("*.md"), *(ROOT / "reference").rglob("*.md"), *(ROOT / "data").glob("*.md")])
+PAGES = sorted([*(ROOT / "chapters").rglob("*.md"), *(ROOT / "reference").rglob("*.md"), *(ROOT / "data").glob("*.md")])
 CITATION_KEYS = set(re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(encoding="utf-8"), re.MULTILINE))
 OBJECTIVES = "**After this section you can**"
+HOW_TO_ANSWER = ("To answer, open this section in JupyterLab ({ref}`how <study-alone>`); "
+                 "each checker prints ○ (not attempted), ✓, or ✗ with a reason.")
+CLAIMS = "Claims you will meet"
 HEADINGS = ["What goes wrong", "In practice", "Check yourself", "Exercises", "Lessons"]
 LONGEST_CELL = 25
 FEWEST_CLAIMS = 8
@@ -64,18 +68,17 @@ class Section:
     def exercises(self):
         found, here = [], None
         for cell in self.nb.cells:
-            gate = re.match(r"`{3,}\{(exercise|solution)-(start|end)\} *(.*)", cell.source)
-            match gate.groups() if gate else ():
-                case ("exercise", "start", title):
-                    found.append(Exercise(title, options_of(cell.source)))
-                    here = found[-1].cells
-                case ("solution", "start", label):
-                    exercise = next((one for one in found if one.label == label), Exercise("", {}))
-                    exercise.solution_options, here = options_of(cell.source), exercise.solution
-                case (_, "end", _):
-                    here = None
+            start = re.match(r"`{3,}\{(exercise|solution)-start\} *(.*)", cell.source)
+            if start and start[1] == "exercise":
+                found.append(Exercise(start[2], options_of(cell.source)))
+                here = found[-1].cells
+            elif start:
+                exercise = next((one for one in found if one.label == start[2]), Exercise("", {}))
+                exercise.solution_options, here = options_of(cell.source), exercise.solution
             if here is not None:
                 here.append(cell)
+            if re.search(r"^`{3,}\{(exercise|solution)-end\}", cell.source, re.MULTILINE):
+                here = None
         return found
 
     def under(self, heading):
@@ -128,7 +131,7 @@ def is_plain_python(section):
 @rule
 def keeps_cells_short(section):
     for cell in section.code:
-        lines = cell.source.count("\n") + 1
+        lines = cell.source.removeprefix(f"{notebooks.SOLUTION}\n").count("\n") + 1
         if lines > LONGEST_CELL:
             yield f"{cell.id}: {lines} lines"
 
@@ -222,8 +225,8 @@ def sets_complete_exercises(section):
         name = exercise.label or exercise.title
         if not re.fullmatch(r"ex-[a-z0-9-]+", exercise.label or ""):
             yield f"{name}: no label such as ex-noise-scale"
-        if "★" not in exercise.title:
-            yield f"{name}: no stars in the title"
+        if not re.match(r"★{1,3}(?!★)", exercise.title):
+            yield f"{name}: the title does not begin with one to three stars"
         asides = directives(exercise.prose, "hint") + directives(exercise.prose, "admonition")
         if not any(is_folded(options_of(body)) and title in ("", "Hint") for title, body in asides):
             yield f"{name}: no folded hint"
@@ -240,10 +243,77 @@ def solves_every_exercise(section):
         if not is_folded(exercise.solution_options):
             yield f"{exercise.label}: the solution is not folded"
         code = [cell for cell in exercise.solution if cell.cell_type == "code"]
-        yield from (f"{cell.id}: open in Jupyter, needs jupyter.source_hidden" for cell in code
-                    if not cell.metadata.get("jupyter", {}).get("source_hidden"))
+        yield from (f"{cell.id}: open in Jupyter, needs jupyter.source_hidden and outputs_hidden" for cell in code
+                    if not {"source_hidden", "outputs_hidden"} <= {key for key, on in cell.metadata.get("jupyter", {}).items() if on})
         if exercise.is_coding and not any("check." in cell.source and "✓" in json.dumps(cell.outputs, ensure_ascii=False) for cell in code):
             yield f"{exercise.label}: no solution that its checker accepts"
+
+
+@rule
+def keeps_solutions_closed(section):
+    """JupyterLab folds the first cell of a solution and its code; what follows must fold itself."""
+    for exercise in section.exercises:
+        kinds = [cell.cell_type for cell in exercise.solution]
+        after = exercise.solution[kinds.index("code"):] if "code" in kinds else []
+        for cell in after:
+            text = reading_time.without_folds(cell.source) if cell.cell_type == "markdown" else ""
+            text = re.sub(r"^(:{3,}|`{3,}).*$|^:[\w-]+:.*$", "", text, flags=re.MULTILINE).strip()
+            if text:
+                yield f"{cell.id}: open in JupyterLab before the solution is: {text[:60]}"
+
+
+@rule
+def tells_how_to_answer(section):
+    if HOW_TO_ANSWER not in (section.under("Exercises") or ""):
+        yield f"Exercises do not begin with: {HOW_TO_ANSWER}"
+
+
+@rule
+def states_a_true_reading_time(section):
+    stated, (counted, _) = reading_time.stated(section.nb.cells), reading_time.count(section.nb.cells)
+    if not stated:
+        yield "no line `Reading time: about N minutes; exercises: about M minutes.`"
+    elif abs(counted.minutes - stated[0]) > max(stated[0] / 3, 2.5):
+        yield f"says {stated[0]} minutes, and counts {counted.minutes:.0f}"
+
+
+@rule
+def leaves_proofs_to_people(section):
+    for exercise in section.exercises:
+        if not exercise.is_coding and "A person reads" not in exercise.prose:
+            yield f"{exercise.label}: has no checker, and does not say that a person reads it"
+
+
+@rule
+def claims_with_luck_of_its_own(section):
+    """A claim that draws from the reader's generator would change what the next cell of the reader prints."""
+    for cell in section.code:
+        if cell.source.startswith("# claim: "):
+            uses = {type(node.ctx).__name__ for name, node in section.nodes(ast.Name) if name == cell.id and node.id == "rng"}
+            if "Load" in uses and "Store" not in uses:
+                yield f"{cell.id}: draws from the reader's generator"
+
+
+@rule
+def quotes_strangers_once(section):
+    """What is said elsewhere stands in one box, or has a name: nobody reads the wrong version first."""
+    box = section.under(CLAIMS) or ""
+    for line in section.prose.replace(box, "").splitlines():
+        if re.search(r"\b([Aa]|[Oo]ne|[Aa]nother|[Ss]ome) (web ?page|website|blog|online text|source (says|calls|has))|[Yy]ou can read that", line):
+            yield f"says who says so only in words: {line[:80]}"
+    if box and not re.search(rf"^## {CLAIMS}\b(?:(?!^## ).)*^## Lessons", section.prose, re.MULTILINE | re.DOTALL):
+        yield f"`## {CLAIMS}` does not stand directly before `## Lessons`"
+
+
+@rule
+def keeps_exercises_on_the_main_path(section):
+    """What goes deeper can be skipped without loss for the exercises of one and two stars."""
+    deeper = "\n".join(source for part, kind, source in reading_time.parts(section.nb.cells) if part == "deeper" and kind == "markdown")
+    labels = set(re.findall(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", deeper, re.MULTILINE))
+    for exercise in section.exercises:
+        needed = labels & set(re.findall(r"\{(?:prf:ref|ref|numref)\}`(?:[^`<]*<)?([\w-]+)>?`", exercise.prose))
+        if needed and "★★★" not in exercise.title:
+            yield f"{exercise.label}: needs {', '.join(sorted(needed))}, which goes deeper"
 
 
 @rule
@@ -274,6 +344,12 @@ def proves_its_theorems(section):
 
 
 @rule
+def links_pages_by_their_files(section):
+    """Such a link leads somewhere in JupyterLab too."""
+    yield from (f"{{doc}}`{target}`: write [words](the/file.ipynb)" for target in re.findall(r"\{doc\}`([^`]*)`", section.prose))
+
+
+@rule
 def writes_one_sentence_per_line(section):
     yield from crowded_lines(section.prose)
 
@@ -292,6 +368,51 @@ def has_all_its_parts(section):
     folded = sum(is_folded(options_of(body)) for _, body in questions)
     if folded < FEWEST_QUESTIONS:
         yield f"{folded} folded questions under Check yourself, at least {FEWEST_QUESTIONS}"
+
+
+# ------------------------------------------------------------------------------------------------------------- words and links
+
+GLOSSARY = re.findall(r"^(\S.* \(.+\))$", (ROOT / "reference" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+EVERYDAY = {"alarm", "alone", "class", "consistency", "error of type I, of type II", "filter", "generalisation", "horizon", "invariant", "mechanism",
+            "membership", "projection", "replace", "threshold", "tracing", "workload"}     # words that mostly mean what they mean everywhere
+NOT_PROSE = re.compile(
+    r"^(`{3,})(?!\{prf).*?^\1`*$|^\$\$.*?\$\$|^\s*(?:#|:{3,}|`{3,})[^\n]*$|^:[\w-]+:[^\n]*$|^\([\w-]+\)=$"     # fences, formulas, headings, options
+    r"|\{term\}`[^`]*`|(?<!\\)\$[^$\n]+\$|\{(?!term\})[\w:]+\}`[^`]*`|(?<!\})`[^`\n]*`|!?\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)
+
+
+def forms(entry):
+    """How a glossary entry is written in a sentence."""
+    english = entry.rsplit(" (", 1)[0]
+    for name in re.split(r", (?=[A-Z]{2}|zCDP)", english):
+        stem = name.removesuffix("s") if name.endswith("neighbours") else name
+        yield re.compile(rf"(?<![\w-]){re.escape(stem)}s?(?![\w-])", re.IGNORECASE)
+
+
+def unlinked_terms(cells):
+    """(entry, place) for each glossary entry that a section's main path uses before it links it; the place is in `main_prose`."""
+    text = main_prose(cells)
+    links = {}
+    for link in re.finditer(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", text):
+        links.setdefault(link[1].strip(), link.start())
+    plain = re.sub(r"\{term\}`[^`]*`", lambda link: " " * len(link[0]), text)
+    for entry in GLOSSARY:
+        if entry.rsplit(" (", 1)[0] in EVERYDAY:
+            continue
+        used = min((found.start() for form in forms(entry) for found in [form.search(plain)] if found), default=None)
+        if used is not None and used < links.get(entry, len(text)):
+            yield entry, used
+
+
+def main_prose(cells):
+    """The open sentences of the main path; what is no sentence is blanked, so that places stay."""
+    text = "\n\n".join(reading_time.without_folds(source) for part, kind, source in reading_time.parts(cells) if part == "main" and kind == "markdown")
+    return NOT_PROSE.sub(lambda found: found[0] if found[0].startswith("{term}") else re.sub(r"[^\n]", " ", found[0]), text)
+
+
+@rule
+def links_a_term_where_it_is_first_used(section):
+    text = main_prose(section.nb.cells)
+    yield from (f"{entry}: used before it is linked: …{text[max(0, place - 30):place + 40]!r}" for entry, place in unlinked_terms(section.nb.cells))
 
 
 ABBREVIATIONS = r"\b(e\.g|i\.e|cf|al|vs|v|p|pp|no|Fig|Eq|Alg|Thm|Dr|Mr|Mrs|Ms|St|[A-Z])\."
@@ -330,6 +451,14 @@ def test_there_are_sections():
 @pytest.mark.parametrize("name", RULES)
 def test_section(name, path, sections):
     found = list(RULES[name](sections[path]))
+    assert not found, "\n".join(found)
+
+
+def test_the_first_page():
+    first = Section((ROOT / "intro.ipynb").read_text(encoding="utf-8"))
+    everywhere = [is_executed_and_in_normal_form, is_plain_python, keeps_cells_short, imports_by_name, draws_from_a_generator,
+                  uses_no_widget_but_the_explorer, reads_data_through_dplib, writes_one_sentence_per_line, cites_what_exists]
+    found = [complaint for check in everywhere for complaint in check(first)]
     assert not found, "\n".join(found)
 
 
@@ -379,13 +508,22 @@ def exercise_cells(number):
     hint = ":::{hint}\n:class: dropdown\n\nDivide.\n:::"
     solution = f"{fence}{{solution-start}} {name}\n:label: sol-number-{number}\n:class: dropdown\n{fence}\n\nSo."
     return [
-        text_cell(f"{name}-start", f"{fence}{{exercise-start}} Number {number} ★\n:label: {name}\n{fence}\n\nWrite it.\n\n{hint}"),
+        text_cell(f"{name}-start", f"{fence}{{exercise-start}} {'★' * min(number, 3)} Number {number}\n:label: {name}\n{fence}\n\nWrite it.\n\n{hint}"),
         code_cell(f"{name}-stub", f"answer = ...\ncheck.number_{number}(answer)", stdout("○ not attempted\n")),
         text_cell(f"{name}-end", f"{fence}{{exercise-end}}\n{fence}"),
         text_cell(f"{name}-solution-start", solution),
         code_cell(f"{name}-solution", f"answer = {number}\ncheck.number_{number}(answer)", stdout("✓ right\n"),
                   jupyter={"source_hidden": True}),
-        text_cell(f"{name}-solution-end", f"{fence}{{solution-end}}\n{fence}"),
+        text_cell(f"{name}-solution-end", f":::{{admonition}} Afterwards\n:class: dropdown\nIt fits.\n:::\n\n{fence}{{solution-end}}\n{fence}"),
+    ]
+
+
+def proof_cells():
+    fence, hint = "```", ":::{hint}\n:class: dropdown\n\nMultiply.\n:::"
+    statement = f"{fence}{{exercise-start}} ★★★ A proof\n:label: ex-proof\n{fence}\n\nA person reads this proof, not the checker.\n\n{hint}"
+    return [
+        text_cell("proof-start", f"{statement}\n\n{fence}{{exercise-end}}\n{fence}"),
+        text_cell("proof-solution", f"{fence}{{solution-start}} ex-proof\n:class: dropdown\n{fence}\n\nSo.\n\n{fence}{{solution-end}}\n{fence}"),
     ]
 
 
@@ -397,7 +535,7 @@ def sound_section():
     proof = ":::{admonition} Proof of {prf:ref}`thm-free`\n:class: dropdown\n\nBy e.g. Laplace.\nDone.\n:::"
     figure = {"image": {"alt": "A peak of height 1 at 0."}, "figure": {"caption": "A peak.", "name": "fig-peak"}}
     nb = new_notebook(cells=[
-        text_cell("title", f"# A section\n\nA promise.\n\n{objectives}"),
+        text_cell("title", f"# A section\n\nA promise.\n\nReading time: about 2 minutes; exercises: about 5 minutes.\n\n{objectives}"),
         code_cell("imports", "import numpy as np"),
         text_cell("theorem", f"{theorem}\n\n{proof}"),
         code_cell("draw-once", "rng = np.random.default_rng(1)\nprint('0.5')", stdout("0.5\n")),
@@ -408,8 +546,11 @@ def sound_section():
         text_cell("wrong", "## What goes wrong\n\nA thing."),
         text_cell("practice", "## In practice\n\nAnother."),
         text_cell("questions", "\n\n".join(["## Check yourself", *map(question.format, "ABC")])),
-        text_cell("exercises", "## Exercises"),
-        *(cell for number in range(1, FEWEST_EXERCISES + 1) for cell in exercise_cells(number)),
+        text_cell("deeper", "### Going deeper: why\n\n(why-free)=\nBecause."),
+        text_cell("exercises", f"## Exercises\n\n{HOW_TO_ANSWER}"),
+        *(cell for number in range(1, FEWEST_EXERCISES) for cell in exercise_cells(number)),
+        *proof_cells(),
+        text_cell("claims", f"## {CLAIMS}\n\n- A web page says: nothing is free."),
         text_cell("lessons", "## Lessons\n\n- One."),
     ])
     return notebooks.dumps(notebooks.normalise(nb))
@@ -440,20 +581,33 @@ FAULTS = [
     ("makes_claims_that_can_fail", '"remove-cell"', '"hide-cell"'),
     ("makes_claims_that_can_fail", "assert 3 == 3", "3 == 3"),
     ("sets_complete_exercises", ":label: ex-number-3", ":name: ex-number-3"),
-    ("sets_complete_exercises", "Number 3 ★", "Number 3"),
+    ("sets_complete_exercises", "★★★ Number 3", "Number 3"),
+    ("sets_complete_exercises", "★★★ Number 3", "★★★★ Number 3"),
     ("sets_complete_exercises", ":::{hint}", ":::{note}"),
     ("sets_complete_exercises", "check.number_3(answer)", "print(answer)"),
-    ("sets_complete_exercises", "```{exercise-start} Number 3 ★", "Number 3"),
+    ("sets_complete_exercises", "```{exercise-start} ★★★ Number 3", "Number 3"),
     ("solves_every_exercise", "{solution-start} ex-number-3", "{solution-start} ex-number-9"),
     ("solves_every_exercise", r':label: sol-number-3\n",' + '\n    ":class: dropdown', r':label: sol-number-3\n",' + '\n    ":class: open'),
-    ("solves_every_exercise", '"source_hidden": true', '"source_hidden": false'),
+    ("solves_every_exercise", '"outputs_hidden": true', '"outputs_hidden": false'),
     ("solves_every_exercise", "✓ right", "✗ wrong"),
+    ("keeps_solutions_closed", r':class: dropdown\n",' + '\n    "It fits.', r':class: open\n",' + '\n    "It fits.'),
+    ("keeps_solutions_closed", ":::{admonition} Afterwards", r"It fits.\n\n:::{admonition} Afterwards"),
+    ("tells_how_to_answer", "To answer, open this", "Open this"),
+    ("states_a_true_reading_time", "about 2 minutes;", "about 20 minutes;"),
+    ("states_a_true_reading_time", "Reading time: about", "Reading time:"),
+    ("leaves_proofs_to_people", "A person reads this proof", "The checker reads this proof"),
+    ("claims_with_luck_of_its_own", "assert 3 == 3", "assert rng.random() < 3"),
+    ("quotes_strangers_once", "A promise.", "A web page says it."),
+    ("quotes_strangers_once", "## Lessons", "## Between\\n\\n## Lessons"),
+    ("keeps_exercises_on_the_main_path", "Write it.", "By {ref}`why-free`, write it."),
+    ("links_a_term_where_it_is_first_used", "A promise.", "A promise about the privacy loss."),
     ("practises_every_objective", "({ref}`ex-number-2`)", "(by heart)"),
     ("practises_every_objective", "({ref}`ex-number-2`)", "({ref}`ex-number-9`)"),
     ("practises_every_objective", OBJECTIVES, "**Aims**"),
     ("proves_its_theorems", "Proof of {prf:ref}`thm-free`", "Proof of {prf:ref}`thm-other`"),
     ("proves_its_theorems", ":::{admonition} Proof of {prf:ref}`thm-free`", ":::{prf:proof}"),
     ("proves_its_theorems", r'{prf:ref}`thm-free`\n",' + '\n    ":class: dropdown', r'{prf:ref}`thm-free`\n",' + '\n    ":class: open'),
+    ("links_pages_by_their_files", "A promise.", "A {doc}`promise <composition>`."),
     ("writes_one_sentence_per_line", "A promise.", "A promise. Another one."),
     ("writes_one_sentence_per_line", "A promise.", "Is it? *It* is."),
     ("cites_what_exists", "A promise.", "A promise {cite:p}`nobody1900`."),

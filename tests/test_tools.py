@@ -45,11 +45,19 @@ def test_the_normal_form_keeps_what_is_compared_and_nothing_else():
     nb = json.loads(tidy())
     cell = nb["cells"][1]
     assert nb["metadata"] == notebooks.METADATA
-    assert cell["metadata"] == {"tags": ["remove-cell"]}
+    assert cell["metadata"] == {"jupyter": {"source_hidden": True}, "tags": ["remove-cell"]}
     assert cell["execution_count"] == 1 and cell["source"] == ["answer"]
     assert [output.get("text") or output["data"] for output in cell["outputs"]] == [
         ["one\n", "two\n"], {"text/plain": ["<Figure size 1x1>"]}, {"text/plain": ["two"]}]
     assert "ε" in tidy() and tidy().endswith("}\n")
+
+
+def test_a_solution_shows_neither_its_first_line_nor_its_output():
+    nb = new_notebook(cells=[new_markdown_cell("```{solution-start} ex-a\n```", id="start"), new_code_cell("check.a(7)", id="solution"),
+                             new_markdown_cell("```{solution-end}\n```", id="end"), new_code_cell("7", id="after")])
+    solution, after = (cell for cell in notebooks.normalise(nb).cells if cell.cell_type == "code")
+    assert solution.source == "# a solution\ncheck.a(7)" and solution.metadata == {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
+    assert after.source == "7" and after.metadata == {}
 
 
 def test_the_normal_form_is_a_fixed_point():

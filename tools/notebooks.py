@@ -5,10 +5,11 @@
     python tools/notebooks.py check [FILES]     change nothing, complain about what is not right, exit with 1
     python tools/notebooks.py show [FILES]      print cells and text outputs, for `git diff`
 
-Without FILES: every notebook under chapters/.
+Without FILES: intro.ipynb and every notebook under chapters/.
 
 Normal form: text outputs and the execution counts 1, 2, 3, …; no pictures, no widgets, no timings, no metadata but
-what the book reads. The text outputs stay because `pytest --nbval` compares them; a notebook whose counts are null
+what the book reads; a solution shows neither its first line nor its output before it is opened in JupyterLab, and claims
+and plotting code are folded there. The text outputs stay because `pytest --nbval` compares them; a notebook whose counts are null
 passes nbval while testing nothing, so `check` refuses it.
 """
 import argparse
@@ -28,6 +29,8 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 KEPT_IN_CELLS = {"jupyter", "mystnb", "tags"}
+FOLDED_TAGS = {"hide-input", "remove-cell", "remove-input"}
+SOLUTION = "# a solution"                           # the one line of it that JupyterLab shows
 DROPPED_MIME = re.compile(r"image/|application/vnd\.jupyter\.widget-")
 GOOD_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]+)?")
@@ -44,20 +47,33 @@ def write(nb, path):
 
 def normalise(nb):
     """Bring a notebook into normal form, in place, and return it."""
-    count = 0
+    count, in_solution = 0, False
     for cell in nb.cells:
         cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT_IN_CELLS and value})
         cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
         if cell.cell_type == "markdown":
+            in_solution = "{solution-start}" in cell.source or (in_solution and "{solution-end}" not in cell.source)
             if not cell.get("attachments"):
                 cell.pop("attachments", None)
         elif cell.cell_type == "code":
             count += 1
+            fold(cell, in_solution)
             cell.execution_count = count
             cell.outputs = normal_outputs(cell.outputs, count)
     nb.metadata = nbformat.from_dict(METADATA)
     nb.nbformat, nb.nbformat_minor = 4, 5
     return nb
+
+
+def fold(cell, in_solution):
+    """What JupyterLab keeps closed until somebody opens it."""
+    cell.metadata.pop("jupyter", None)
+    if in_solution:
+        if not cell.source.startswith(SOLUTION):
+            cell.source = f"{SOLUTION}\n{cell.source}"
+        cell.metadata["jupyter"] = {"outputs_hidden": True, "source_hidden": True}
+    elif FOLDED_TAGS & set(cell.metadata.get("tags", [])):
+        cell.metadata["jupyter"] = {"source_hidden": True}
 
 
 def normal_outputs(outputs, count):
@@ -153,7 +169,7 @@ def main(arguments=None):
     parser.add_argument("command", choices=["run", "format", "check", "show"])
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(arguments)
-    files = options.files or sorted((ROOT / "chapters").rglob("*.ipynb"))
+    files = options.files or [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
     if options.command == "check":
         found = [f"{path}: {what}" for path in files for what in complaints(path.read_text(encoding="utf-8"))]
         print("\n".join(found), end="\n" if found else "")
