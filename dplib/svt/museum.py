@@ -1,7 +1,7 @@
 """A museum of sparse vectors: published variants, right and wrong, with the exact loss of what they do."""
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,12 +13,10 @@ __all__ = ["VARIANTS", "Variant", "exact_loss", "run_variant", "worst_loss"]
 
 
 def _never(epsilon, c):
-    """No pure epsilon at all."""
     return math.inf
 
 
 def _claimed(epsilon, c):
-    """Just the epsilon that it was given."""
     return epsilon
 
 
@@ -53,7 +51,7 @@ class Variant:
     threshold: Callable
     query: Callable
     guarantee: Callable
-    claim: Callable = _claimed
+    claim: Callable = field(default_factory=lambda: _claimed)
     stops: bool = True
     redraws: bool = False
     releases: bool = False
