@@ -1,0 +1,258 @@
+"""Who has solved what: a class's notebooks as a table of students and exercises.
+
+    python -m dplib.teaching.results FOLDER                              reads what the notebooks say, and runs nothing
+    python -m dplib.teaching.results FOLDER --csv class.csv --picture class.png
+    python -m dplib.teaching.results FOLDER --rerun SECTION.ipynb        runs the answers again, under limits: read the warning
+
+A student is a notebook in FOLDER, or a folder in it with all notebooks of that student. In the table ✓ is right, ✗ wrong,
+○ not attempted, and · no verdict: never run, or stopped by an error. Solutions that a notebook brings with it do not count.
+"""
+import argparse
+import csv
+import functools
+import importlib
+import json
+import pkgutil
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Answers", "exercises", "picture", "read_class", "table"]
+
+WARNING = ("Running a hand-in is running a stranger's program with your rights: it can read your files and send them away. Limits stop "
+           "accidents, not malice; and an answer and its checker share one process, so that a determined student can still fake a ✓.")
+MARKS = "✓✗○"
+NONE = "·"
+VERDICT = re.compile(rf"^([{MARKS}]) (\w+): (.*)$", re.MULTILINE)
+CALL = re.compile(r"\bcheck\.(\w+)\(")
+SOLUTION = re.compile(r"\{solution-(start|end)\}")
+LARGEST = 50_000_000                             # bytes of a notebook that is still read
+
+
+@dataclass
+class Answers:
+    """What is known of one student: exercise -> mark, and notes for the person who reads the table."""
+
+    student: str
+    marks: dict = field(default_factory=dict)
+    notes: list = field(default_factory=list)
+
+    @property
+    def right(self):
+        """The number of exercises that are solved."""
+        return sum(mark == "✓" for mark in self.marks.values())
+
+
+class Unreadable(Exception):
+    """A notebook that cannot be read; the message says why."""
+
+
+def exercises():
+    """The checkers' names: section -> list of names, in the order in which the section asks."""
+    from dplib.teaching import check
+
+    found = {}
+    for chapter in pkgutil.iter_modules(check.__path__, f"{check.__name__}."):
+        if chapter.ispkg and not chapter.name.rpartition(".")[2].startswith("_"):
+            for section in pkgutil.iter_modules(importlib.import_module(chapter.name).__path__, f"{chapter.name}."):
+                module = importlib.import_module(section.name)
+                found[section.name.removeprefix(f"{check.__name__}.")] = sorted(
+                    (name for name in module.__all__ if hasattr(check, name)), key=lambda name: getattr(module, name).__wrapped__.__code__.co_firstlineno)
+    return found
+
+
+def read_cells(path):
+    """(kind, source, what it printed, name of the error that stopped it) of every cell that is the student's.
+
+    Raises
+    ------
+    Unreadable
+        If the file is no notebook, or larger than 50 MB.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Unreadable(f"larger than {LARGEST // 10**6} MB, not read")
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        rows = [(cell["cell_type"], text(cell["source"]), printed(cell), stopped(cell)) for cell in cells]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"cannot be read as a notebook ({type(error).__name__})") from None
+    theirs, in_solution = [], False
+    for row in rows:
+        gate = SOLUTION.search(row[1]) if row[0] == "markdown" else None
+        in_solution = gate[1] == "start" if gate else in_solution
+        if not in_solution:
+            theirs.append(row)
+    return theirs
+
+
+def text(source):
+    return source if isinstance(source, str) else "".join(source)
+
+
+def printed(cell):
+    return "".join(text(output.get("text", "")) for output in cell.get("outputs", []) if output.get("output_type") == "stream")
+
+
+def stopped(cell):
+    return next((str(output.get("ename", "an error")) for output in cell.get("outputs", []) if output.get("output_type") == "error"), None)
+
+
+def verdicts(lines):
+    """Exercise -> mark, from what the checkers printed; the last word counts."""
+    return {name: mark for mark, name, _ in VERDICT.findall(lines)}
+
+
+def read_saved(answers, path, known):
+    """Add what a notebook says of itself. A cell speaks only for the exercises whose checkers it calls."""
+    for kind, source, lines, error in read_cells(path):
+        called = [name for name in CALL.findall(source) if name in known] if kind == "code" else []
+        found = verdicts(lines)
+        answers.marks |= {name: found.get(name, NONE) for name in called}
+        if called and error:
+            answers.notes.append(f"{', '.join(called)}: stopped by {error}")
+        if called and re.search(rf"print\([^)]*[{MARKS}]", source):
+            answers.notes.append(f"{', '.join(called)}: the cell prints a mark itself")
+
+
+def notebooks_of(folder):
+    """Student -> the notebooks that are handed in, in alphabetical order."""
+    found = {}
+    for path in sorted(folder.rglob("*.ipynb")):
+        place = path.relative_to(folder)
+        if not any(part.startswith(".") for part in place.parts):
+            found.setdefault(place.parts[0] if len(place.parts) > 1 else path.stem, []).append(path)
+    return found
+
+
+def read_class(folder, again=None):
+    """What a class has solved, a list of `Answers`, a student each.
+
+    Parameters
+    ----------
+    folder : path
+        Of the hand-ins.
+    again : callable, optional
+        Paths -> a dict: path -> (exercise -> mark, note), from running the notebooks again. Its marks replace the saved ones.
+
+    Raises
+    ------
+    ValueError
+        If there is no notebook in the folder.
+    """
+    folder = Path(folder)
+    students = notebooks_of(folder) if folder.is_dir() else {}
+    if not students:
+        raise ValueError(f"no notebooks in {folder}")
+    known, found = {name for names in exercises().values() for name in names}, []
+    marks = again([path for paths in students.values() for path in paths]) if again else {}
+    for student, paths in students.items():
+        answers = Answers(student)
+        for path in paths:
+            try:
+                read_saved(answers, path, known)
+                if again:
+                    run_again(answers, *marks[path])
+            except Unreadable as reason:
+                answers.notes.append(f"{path.name}: {reason}")
+        found.append(answers)
+    return found
+
+
+def run_again(answers, marks, note):
+    differ = [name for name, mark in marks.items() if answers.marks.get(name, NONE) != mark]
+    if differ:
+        answers.notes.append(f"saved otherwise: {', '.join(f'{name} {answers.marks.get(name, NONE)}' for name in differ)}")
+    if note:
+        answers.notes.append(note)
+    answers.marks |= marks
+
+
+def columns(found):
+    """The exercises of every section that somebody in the class has opened, in the order of the book."""
+    seen = {name for answers in found for name in answers.marks}
+    return [name for names in exercises().values() if seen & set(names) for name in names]
+
+
+def table(found):
+    """Head and rows: student, a mark for each exercise, how many are right, notes."""
+    names = columns(found)
+    rows = [[one.student, *(one.marks.get(name, NONE) for name in names), one.right, "; ".join(one.notes)] for one in found]
+    return ["student", *names, "✓", "notes"], rows
+
+
+def picture(found):
+    """The class at a glance, a matplotlib Figure: students by the number of right answers, and how many have solved each exercise."""
+    from dplib.teaching import style
+
+    names, order = columns(found), sorted(found, key=lambda one: (-one.right, one.student))
+    hue = {"✓": style.GOOD, "✗": style.ALARM, "○": style.MUTED, NONE: style.MUTED}
+    fig, ax = style.figure(width=max(4.0, 2.2 + 0.5 * len(names)), height=1.6 + 0.2 * len(order))
+    for row, one in enumerate(order):
+        for column, name in enumerate(names):
+            mark = one.marks.get(name, NONE)
+            ax.text(column, row, mark, color=hue[mark], ha="center", va="center")
+    for column, name in enumerate(names):
+        solved = sum(one.marks.get(name) == "✓" for one in order)
+        ax.text(column, len(order), f"{solved / len(order):.0%}", ha="center", va="center", fontsize=8)
+    ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(order) + 0.6, -0.6), yticks=[*range(len(order) + 1)])
+    ax.set_yticklabels([*(one.student for one in order), "solved by"])
+    ax.set_xticks(range(len(names)), names, rotation=60, ha="left")
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0, labelcolor=style.INK)
+    ax.grid(visible=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    return fig
+
+
+def show(found):
+    """The table in plain text, and under it the exercises with the share that solved them."""
+    head, rows = table(found)
+    width = max(len("student"), *(len(row[0]) for row in rows))
+    names = head[1:-2]
+    lines = [f"{'student':{width}}  {' '.join(f'{i + 1:>2}' for i in range(len(names)))}   ✓"]
+    lines += [f"{row[0]:{width}}  {' '.join(f' {mark}' for mark in row[1:-2])}  {row[-2]:2}  {row[-1]}".rstrip() for row in rows]
+    lines += [""] + [f"{i + 1:2} {name}: {sum(row[i + 1] == '✓' for row in rows)} of {len(rows)}" for i, name in enumerate(names)]
+    return "\n".join(lines)
+
+
+def main(arguments=None):
+    """The command. Returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dplib.teaching.results", description=__doc__.splitlines()[0], epilog=WARNING)
+    parser.add_argument("folder", type=Path, help="of the notebooks that were handed in")
+    parser.add_argument("--csv", type=Path, help="write the table to this file")
+    parser.add_argument("--picture", type=Path, help="write a picture of the class to this file (.png, .svg, .pdf)")
+    parser.add_argument("--rerun", type=Path, metavar="SECTION", help="run the answers again after the cells of this notebook, the original")
+    parser.add_argument("--seconds", type=int, default=60, help="that one hand-in may take when it runs again (60)")
+    options = parser.parse_args(arguments)
+    try:
+        again = None
+        if options.rerun:
+            from dplib.teaching._rerun import rerun
+            print(f"{WARNING}\n", file=sys.stderr)
+            again = functools.partial(rerun, options.rerun, seconds=options.seconds)
+        found = read_class(options.folder, again)
+        if not columns(found):
+            raise ValueError(f"no notebook in {options.folder} calls a checker of the book")
+        if options.csv:
+            with options.csv.open("w", encoding="utf-8-sig", newline="") as file:     # the mark that Excel needs to see UTF-8
+                head, rows = table(found)
+                csv.writer(file).writerows([head, *([safe(entry) for entry in row] for row in rows)])
+        if options.picture:
+            picture(found).savefig(options.picture, dpi=150)
+    except (ValueError, OSError, Unreadable) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(show(found))
+    return 0
+
+
+def safe(entry):
+    """A name that a spreadsheet would take for a formula is written as text."""
+    return f"'{entry}" if isinstance(entry, str) and entry[:1] in "=+-@" and entry else entry
+
+
+if __name__ == "__main__":
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")     # ✓ and ✗, on Windows too
+    sys.exit(main())
