@@ -1,6 +1,9 @@
 """What the README promises to somebody who follows it: one line that installs enough, and nothing that only POSIX systems have."""
 import ast
+import json
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -115,3 +118,12 @@ def test_what_needs_posix_is_noticed(code):
 @pytest.mark.parametrize("code", ["open(path, 'rb')", "path.read_text(encoding='utf-8')", "gzip.open(path, 'wt', encoding='utf-8')", "os.environ"])
 def test_what_runs_everywhere_is_accepted(code):
     assert list(only_posix(code)) == []
+
+
+def test_linear_algebra_keeps_to_one_thread_in_a_notebook():
+    """On a busy machine the threads of a small product wait for each other: a section took three minutes instead of ten seconds."""
+    ask = "import json, dplib.teaching, threadpoolctl; print(json.dumps([[pool['user_api'], pool['num_threads']] for pool in threadpoolctl.threadpool_info()]))"
+    free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, encoding="utf-8", env=free, check=True)
+    threads = [number for kind, number in json.loads(done.stdout) if kind == "blas"]
+    assert threads and set(threads) == {1}

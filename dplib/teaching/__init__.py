@@ -1,9 +1,14 @@
 """What the sections use to show and to check: interactive figures, exercise checkers, source listings, figure style.
 
-Only this package needs matplotlib and ipywidgets.
+Only this package needs matplotlib and ipywidgets. Importing it keeps linear algebra to one thread: the matrices of the
+book are small, and on a busy machine the threads of a small product wait for each other fifty times as long as it takes.
 """
+from threadpoolctl import threadpool_limits
+
 from dplib.teaching import check, style
 from dplib.teaching.explorer import Explorer
 from dplib.teaching.listing import source
 
 __all__ = ["Explorer", "check", "source", "style"]
+
+threadpool_limits(1, user_api="blas")
