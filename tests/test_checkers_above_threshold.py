@@ -237,6 +237,13 @@ class Mute(Watch):
         return False if self.halted else super().ask(answer)
 
 
+class Alarmed(Watch):
+    """Says Yes for ever after its alarm."""
+
+    def ask(self, answer):
+        return self.halted or super().ask(answer)
+
+
 class Stubborn(Watch):
     """Refuses with an exception of its own."""
 
@@ -384,6 +391,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_mend, Redrawn, "drawn anew"),
     (check.svt_mend, Unstoppable, "after its alarm"),
     (check.svt_mend, NoisyNo, "after its alarm"),
+    (check.svt_mend, Alarmed, "a false alarm"),
     (check.svt_mend, Memoised, "should in"),
     (check.svt_mend, HalfNoise, "all noise is half"),
     (check.svt_mend, CentredWatch, "write scale="),

@@ -137,6 +137,7 @@ LEAKS = [
     (check.bins_private, choice(pick=exact)),
     (check.bins_private, ninth()),
     (check.bins_private, choice(lambda n, ms: 2 / n)),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=gumbel)),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms) / n**2 if n > 2 else 1.0)),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[len(ms) // 2 - 1] / n**2)),
     (check.bins_private, choice(epsilon_of=lambda e: 4.0)),

@@ -105,6 +105,23 @@ def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), va
     return function
 
 
+def whole_numbers(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    found = svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, rng=rng)
+    return [(i, mechanisms.geometric(int(counts[i]), epsilon=0.25, rng=rng)) for i in found]
+
+
+def shared_by_those_found(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    found = svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, rng=rng)
+    return [(i, counts[i] + rng.laplace(scale=2 * len(found))) for i in found]
+
+
+def whole_count(values, bounds, threshold, budget, rng):
+    bound, total, _ = auto_mean()(values, bounds, threshold, budget, rng)
+    return bound, round(total), mechanisms.geometric(len(values), epsilon=budget.epsilon / 3, rng=rng)
+
+
 def level(k, people, epsilon, beta, *, monotone=True):
     def excess(threshold):
         noise = svt.scales(epsilon, monotone=monotone)
@@ -230,7 +247,11 @@ UNUSUAL = [
     (check.svt_auto_mean, by_hand()),
     (check.svt_auto_mean, by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
     (check.svt_auto_mean, lambda *arguments: tuple(float(x) for x in by_hand()(*arguments))),
+    (check.svt_auto_mean, whole_count),
     (check.svt_global, release_by_hand()),
+    (check.svt_global, whole_numbers),
+    (check.svt_global, shared_by_those_found),
+    (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release()(*arguments)]),
     (check.svt_global, release_by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
     (check.svt_global, lambda *arguments: [[int(i), value] for i, value in release()(*arguments)]),
     (check.svt_vectorise, lambda values, bounds: np.searchsorted(np.sort(-values), -np.asarray(bounds), side="left")),
@@ -252,6 +273,7 @@ LEAKS = [
     (check.svt_global, release_by_hand(value_noise="one")),
     (check.svt_global, release_by_hand(value_noise="one, fresh signs")),
     (check.svt_global, release_by_hand(factor=0.9)),
+    (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release_by_hand(factor=0.8)(*arguments)]),
     (check.svt_global, release_by_hand(zero_exact=True)),
     (check.svt_global, release_by_hand(clear_exact=True)),
     (check.svt_global, release_by_hand(kept=[])),

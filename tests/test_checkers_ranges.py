@@ -110,11 +110,18 @@ def geometric_tree(counts, epsilon, rng):
     return histograms.consistent([level + draw(level.size) for level in levels])
 
 
-def uneven_tree(counts, epsilon, rng):
-    """A share for the root half as large as the others; the passes weigh all alike all the same."""
-    levels = histograms.tree(counts)
-    scales = [(2 * len(levels) - 1) / epsilon, *((len(levels) - 0.5) / epsilon for _ in levels[1:])]
-    return histograms.consistent([level + rng.laplace(scale=b, size=level.size) for level, b in zip(levels, scales)])
+def by_level(scales):
+    """A tree whose levels have noise of these scales, times 1/ε; the passes weigh all alike all the same."""
+    def function(counts, epsilon, rng):
+        levels = histograms.tree(counts)
+        return histograms.consistent([level + rng.laplace(scale=b / epsilon, size=level.size) for level, b in zip(levels, scales(len(levels)))])
+
+    return function
+
+
+def shares(weights):
+    """Scales that give each level its share of ε."""
+    return lambda L: np.sum(weights(np.arange(L))) / weights(np.arange(L))
 
 
 def filled_tree(counts, epsilon, rng):
@@ -152,8 +159,37 @@ class Stack:
         size, count = 1, visits
         while self.blocks and self.blocks[-1][0] == size:
             count, size = count + self.blocks.pop()[1], 2 * size
-        self.blocks.append((size, count, count + self.rng.laplace(scale=self.scale)))
+        self.blocks.append((size, count, count + self.rng.laplace(scale=self.scale * self.part(size))))
         return sum(noisy for _, _, noisy in self.blocks)
+
+    def part(self, size):
+        return 1
+
+
+class QuieterDays(Stack):
+    """A day of its own has two shares of ε, and so half of the noise."""
+
+    def __init__(self, days, epsilon, rng):
+        super().__init__(days, epsilon * days.bit_length() / (days.bit_length() + 1), rng)
+
+    def part(self, size):
+        return 1 if size > 1 else 0.5
+
+
+class CheapDays(Stack):
+    """A day of its own has noise 1/ε."""
+
+    def __init__(self, days, epsilon, rng):
+        super().__init__(days, epsilon, rng)
+        self.levels = days.bit_length()
+
+    def part(self, size):
+        return 1 if size > 1 else 1 / self.levels
+
+
+class GrowingBlocks(CheapDays):
+    def part(self, size):
+        return size.bit_length() / self.levels
 
 
 class Coins:
@@ -354,9 +390,11 @@ UNUSUAL = [
     (check.range_scale, {**SCALES, ("binary", "replace"): 44, ("fourfold", "replace"): 24}),
     (check.range_release, by_lstsq),
     (check.range_release, geometric_tree),
-    (check.range_release, uneven_tree),
+    (check.range_release, by_level(shares(lambda level: np.where(level > 0, 2, 1)))),
+    (check.range_release, by_level(shares(lambda level: 2 ** (level / 3)))),
     (check.range_release, checking.seeded(lambda seed: release(seed=seed, passes=lambda levels: [level.tolist() for level in histograms.consistent(levels)]))),
     (check.range_counter, Stack),
+    (check.range_counter, QuieterDays),
     (check.range_counter, WholeStack),
     (check.range_counter, wall(without_root)),
     (check.range_split, lambda values, low, high, epsilon, rng: float(split()(values, low, high, epsilon, rng))),
@@ -369,8 +407,13 @@ LEAKS = [
     (check.range_release, exact_when_long),
     (check.range_release, lambda counts, epsilon, rng: release()(counts, epsilon, rng) if counts.sum() else histograms.tree(counts)),
     (check.range_release, release(shared=True)),
+    (check.range_release, by_level(lambda L: np.append(0, np.full(L - 1, L)))),
+    (check.range_release, by_level(lambda L: np.append(np.full(L - 1, L), 1))),
+    (check.range_release, by_level(lambda L: np.arange(L, 0, -1))),
     (check.range_release, lambda counts, epsilon, rng: release()(counts, 2.0, rng)),
     (check.range_counter, PerLevel),
+    (check.range_counter, CheapDays),
+    (check.range_counter, GrowingBlocks),
     (check.range_counter, Mirror),
     (check.range_counter, Quiet),
     (check.range_counter, wall(refreshed)),

@@ -83,6 +83,10 @@ def _best(scores, **settings):
     return int(np.argmax(scores))
 
 
+def _noisy_max(scores, *, sensitivity, epsilon, rng):
+    return int(np.argmax(scores + 2 * sensitivity / epsilon * rng.gumbel(size=len(scores))))
+
+
 def _of_the_data(values, candidates, release):
     low, high = values.min(), values.max()
     return _scores(values, candidates, release, low=low, high=high if high > low else low + 1)
@@ -91,6 +95,8 @@ def _of_the_data(values, candidates, release):
 MISTAKES = {
     "the sensitivity is that of one bin, or of the coarsest candidate: a row moves the score of m bins by m times as much, and the finest counts":
         _with(lambda n, ms: 2 * (n + 1) * min(ms) / n**2),
+    "each score has noise for its own sensitivity: that of the finest candidate moves most, and the small noise of the others does not hide it":
+        _with(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=_noisy_max),
     "the best score wins without noise: a neighbour whose best is another never gives it": _with(pick=_best),
     "half of the price is missing: a row moves the score by 2(n + 1)m/n², and up or down, so the weights are exp(epsilon score/(2 sensitivity))":
         _with(lambda n, ms: (n + 1) * max(ms) / n**2),

@@ -93,8 +93,8 @@ def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.co
     """A release, right unless told otherwise."""
     def wrong(counts, epsilon, rng):
         levels = histograms.tree(counts)
-        b = scale(len(levels)) / epsilon
-        noisy = [level + (getattr(rng, draw)(scale=b) if shared else getattr(rng, draw)(scale=b, size=level.size)) for level in levels]
+        scales = np.broadcast_to(scale(len(levels)), len(levels)) / epsilon
+        noisy = [level + getattr(rng, draw)(scale=b, size=1 if shared else level.size) for level, b in zip(levels, scales)]
         return passes(noisy) if upper else [noisy[-1].reshape(len(level), -1).sum(axis=1) for level in levels]
 
     return wrong
@@ -113,6 +113,9 @@ RELEASES = {
     "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on every level": _noisy(lambda L: 1),
     "the noise has scale (levels − 1)/ε: count the root and the leaves": _noisy(lambda L: L - 1),
     "the noise is that of three levels, however many there are: count them": _noisy(lambda L: 3),
+    "the root has no noise: under add/remove it is private, too, how many people there are": _noisy(lambda L: L * (np.arange(L) > 0)),
+    "the bins have noise 1/ε, which is all of ε, and the other levels cost more": _noisy(lambda L: np.append(np.full(L - 1, L), 1)),
+    "the noise grows with the height of a node, 1/ε, 2/ε, …: the levels share ε, and 1 + 1/2 + 1/3 + … is more than 1": _noisy(lambda L: np.arange(L, 0, -1)),
     "private, but with the noise for replace: under add/remove a person changes one node of a level": _noisy(lambda L: 2 * L),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _noisy(lambda L: L / 2**0.5),
     "the noise is normal: no ε holds, whatever its size": _noisy(draw="normal"),
@@ -175,23 +178,26 @@ def range_release(release):
     """`release(counts, epsilon, rng)`: binary tree over the bins, epsilon under add/remove, consistent; levels, root first."""
     looked = battery(release, _bins, TABLES, call=_leaves, mistakes=RELEASES, right=_noisy(), seed=51)
     long = _tables("16 bins", np.zeros(16, int), np.zeros(16, int), 1.0, 1.0)
-    off = _counts_its_levels(release, _leaves, long, 4000)
+    rows = _tree_rows(16, 2)
+    off = _counts_its_levels(release, _leaves, long, rows, np.diag(rows @ np.linalg.inv(rows.T @ rows) @ rows.T), 4000)
     if np.mean(off**2) > 1.06 * np.mean(long.within**2):
-        raise Wrong("consistent, but not least squares: the noise that is left on 16 bins is a twentieth more; a parent must also learn from its children")
+        raise Wrong("consistent, but not least squares, or with more noise on the bins than on their sums: the noise that is left on 16 bins is a "
+                    "twentieth more than it need be; a parent must also learn from its children")
     apart = np.abs(off[:, 0::2] - off[:, 1::2])                  # what a parent says cancels: two Laplace leaves
     if np.mean(apart > 3 * np.sqrt(np.mean(apart**2))) < 0.0056:     # 0.0099 for Laplace noise, 0.0027 for normal noise
         raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, whatever its size")
     return f"parents equal the sum of their children, and {looked}"
 
 
-def _counts_its_levels(answer, call, pair, runs=300):
-    """The errors of some runs; `Wrong` if the variance is less than half of what all levels together need: a shallow tree's noise on a deep one.
+def _counts_its_levels(answer, call, pair, rows, variances, runs=300):
+    """The errors of some runs on five levels; `Wrong` if the sums in `rows` have less than half of their `variances` (in units of
+    a node's): a shallow tree's noise on a deep one.
 
-    A tree without a root, which is right too, has 16/25 of it on five levels, and the noise of three levels has 9/25.
+    A tree without a root, which is right too, has 16/25 of it, and the noise of three levels has 9/25; levels may share ε as they like.
     """
-    rng = np.random.default_rng(52)
+    rng, node = np.random.default_rng(52), 2 * 5**2 / pair.one[1] ** 2
     off = np.array([call(answer, pair.one, rng) for _ in range(runs)], dtype=float) - pair.truth[0]
-    if np.mean((off / pair.within) ** 2) < 0.5:                  # within is one standard deviation here
+    if np.mean((off @ rows.T) ** 2 / (node * variances)) < 0.5:
         raise Wrong(f"on {pair.what} the noise is that of fewer levels than there are: a person is counted on every one of them")
     return off
 
@@ -209,11 +215,11 @@ def _season(Wall, arguments, rng):
     return totals
 
 
-def _with(scale, blocks="tree", draw="laplace", lag=0):
-    """A wall whose totals are sums of noisy blocks, right unless told otherwise."""
+def _with(scale, blocks="tree", draw="laplace", each=lambda L, size: 1):
+    """A wall whose totals are sums of noisy blocks, right unless told otherwise; `each` makes a block's noise a multiple of `scale`."""
     class Counter:
         def __init__(self, days, epsilon, rng):
-            self.b, self.rng, self.noise, self.t, self.total = scale(days) / epsilon, rng, {}, 0, 0
+            self.b, self.rng, self.noise, self.t, self.total, self.levels = scale(days) / epsilon, rng, {}, 0, 0, _levels(days)
 
         def day(self, visits):
             self.t, self.total = self.t + 1, self.total + visits
@@ -224,7 +230,7 @@ def _with(scale, blocks="tree", draw="laplace", lag=0):
                 end -= size
             for block in {"fresh": [self.t], "one": [0], "days": range(self.t)}.get(blocks, used):
                 if block not in self.noise:
-                    self.noise[block] = getattr(self.rng, draw)(scale=self.b)
+                    self.noise[block] = getattr(self.rng, draw)(scale=self.b * (each(self.levels, block[0]) if blocks == "tree" else 1))
             return self.total + sum(self.noise[block] for block in {"fresh": [self.t], "one": [0], "days": range(self.t)}.get(blocks, used))
 
     return Counter
@@ -249,6 +255,9 @@ WALLS = {
     "the noise is normal: no ε holds, whatever its size": _with(_levels, draw="normal"),
     "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _with(lambda T: 2**0.5 * _levels(T), draw="normal"),
     "right for four days; in a longer season a visit lies in more blocks": _with(lambda T: 3),
+    "a day of its own has noise 1/ε, which is all of ε, and the longer blocks cost more": _with(_levels, each=lambda L, size: 1 if size > 1 else 1 / L),
+    "the noise grows with the block, 1/ε for a day, 2/ε for two, 3/ε for four: the levels share ε, and 1 + 1/2 + 1/3 + … is more than 1":
+        _with(lambda T: 1, each=lambda L, size: size.bit_length()),
 }
 
 
@@ -285,7 +294,8 @@ def range_counter(Wall):
     if not isinstance(Wall, type):
         raise Wrong(f"expected a class, got {type(Wall).__name__}")
     looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=_with(_levels), seed=52)
-    _counts_its_levels(Wall, _season, _seasons("16 days", np.zeros(16, int), np.zeros(16, int), 1.0, 1.0))
+    long = _seasons("16 days", np.zeros(16, int), np.zeros(16, int), 1.0)
+    _counts_its_levels(Wall, _season, long, np.eye(16), np.array([day.bit_count() for day in range(1, 17)]))
     return looked
 
 

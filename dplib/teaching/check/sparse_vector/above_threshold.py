@@ -282,8 +282,10 @@ def svt_mend(Watch):
         if any([ask(watch.ask, -1e6) for _ in range(silent)]) or not ask(watch.ask, 1e6):
             raise Wrong("at a threshold of 100 an answer of a million must pass, and one of minus a million not")
         after += [_refusal(watch, answer) for answer in (1e6, -1e6, 100.0, 1e6, 0.0, 1e6, -1e6)]
-    if any(reply is not after[0] and reply != after[0] for reply in after) or not isinstance(after[0], type) and after[0]:
+    if any(reply is not after[0] and reply != after[0] for reply in after):
         raise Wrong("after its alarm it goes on comparing: one threshold noise pays for one Yes. A watch that has halted must refuse every question")
+    if not isinstance(after[0], type) and after[0]:
+        raise Wrong("after its alarm it says Yes to every question: private, and each of them is a false alarm; it must refuse")
     _same_law(lambda *arguments: _conversation(Watch, arguments[:-1], arguments[-1]), [(PLAIN, 0.5, 1.0, 1.0)], luck(21))
     return f"it halts, and has the law of AboveThreshold; {battery(Watch, _index, MEND, call=_conversation, seed=21)}"
 

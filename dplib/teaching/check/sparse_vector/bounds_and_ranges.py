@@ -35,10 +35,13 @@ def _wider(factor, cells=16):
     return np.diff(cdf, prepend=0, append=1)
 
 
-def _noise(rng, residuals, what, rivals):
-    """Raise `Wrong` unless `residuals` look like Lap(1); `rivals`: factor -> why the noise is so wide."""
-    if np.ptp(residuals) < 1e-9:
+def _noise(rng, errors, scale, what, rivals):
+    """Raise `Wrong` unless `errors` look like Lap(scale), or like whole numbers instead; `rivals`: factor -> why the noise is so wide."""
+    if np.ptp(errors / scale) < 1e-9:
         raise Wrong(f"{what} has no noise at all")
+    if np.array_equal(errors, errors.round()):   # whole noise: spread each number evenly over its unit
+        errors = errors + np.random.default_rng(1).uniform(-0.5, 0.5, len(errors))
+    residuals = errors / scale
     laws = {f"{what} has {reason}": _wider(factor) for factor, reason in rivals.items()}
     _compare(rng, _cells(residuals), _wider(1.0), laws, lambda i: f"{what}: the noise does not have the right law; its cell {i + 1} of 16 equally likely ones")
     off = (np.abs(residuals).mean() - 1) * np.sqrt(len(residuals))          # mean size of Lap(1): 1, with standard deviation 1
@@ -104,13 +107,14 @@ def svt_auto_mean(auto_mean):
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
     _bound_law(rng, bounds, threshold, epsilon / 3)
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
-    residuals, counted = (totals - clipped) / (bounds * 3 / epsilon), (numbers - len(VALUES)) * epsilon / 3
+    scale = 3 / epsilon
+    residuals, counted = (totals - clipped) / (bounds * scale), numbers - len(VALUES)
     if abs(np.median(totals - VALUES.sum())) < abs(np.median(totals - clipped)) / 2 and np.ptp(residuals) > 1e-9:
         raise Wrong("the sum is not clipped at the chosen bound: one person with a million would move it by a million")
     if 0 < np.median(np.abs(residuals)) < 0.1 and not rng.centred:           # the right noise has median ln 2
         raise Wrong("the noisy sum has noise for sensitivity 1, but one person can move it by the whole bound")
-    for x, what in ((residuals, "the noisy sum"), (counted, "the noisy count")):
-        _noise(rng, x, what, {
+    for errors, wide, what in ((totals - clipped, bounds * scale, "the noisy sum"), (counted, scale, "the noisy count")):
+        _noise(rng, errors, wide, what, {
             1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 0.5: "half of the noise it needs", 2.0: "twice the noise it needs",
             1.5: "noise for a smaller share of ε than a third: accuracy thrown away", 2 / 3: "noise for half of ε, but its share is a third"})
     chosen = np.searchsorted(BOUNDS, bounds)
@@ -312,18 +316,19 @@ def svt_global(release):
     rng, threshold, answers = luck(26), 100.0, np.array([92.0, 103.0, 60.0, 101.0])
     runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
     outcomes = Counter(map(tuple, runs))
-    values = np.array([(value - answers[i]) / 4 for run in runs for i, value in run.items()])
+    found, errors, many, place = np.array([(i, value - answers[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
+    wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)     # a range that was found alone may have all of ε/2
     names, law, rivals = _two_of(answers, threshold)
     _compare(rng, np.array([outcomes[name] for name in names]), law, rivals, lambda i: f"the outcome with the ranges {list(names[i])}")
-    if np.ptp(values) > 1e-9 and values.mean() > 0.3 and not rng.centred:   # fresh noise has mean 0 with standard error below .02
+    if np.ptp(errors) > 1e-9 and errors.mean() > 1.2 and not rng.centred:   # fresh noise has mean 0 with standard error below .08
         raise Wrong("the values lie too high: the noisy answers that were compared are published, and those are the ones that were lucky; draw fresh noise")
-    _noise(rng, values, "a value", {
-        0.5: "half of the noise it needs: two values share ε/2, so each has ε/4", 0.25: "a quarter of the noise it needs: two values share ε/2",
-        2.0: "twice the noise it needs", 2**-0.5: "noise of the right scale as a standard deviation, but a Laplace scale is smaller than that by √2"})
+    for these in (many == 2, many > 0):
+        _noise(rng, errors[these], wide[these], "a value", {
+            0.5: "half of the noise it needs: two values share ε/2, so each has ε/4", 0.25: "a quarter of the noise it needs: two values share ε/2",
+            2.0: "twice the noise it needs", 2**-0.5: "noise of the right scale as a standard deviation, but a Laplace scale is smaller than that by √2"})
     twins = np.array([[value - answers[i] for i, value in run.items()] for run in runs if len(run) == 2])
     _fresh(*twins.T, "the two values share")
-    firsts = np.array([(next(iter(run)), run[next(iter(run))] - answers[next(iter(run))]) for run in runs if run])
-    _fresh(firsts[:, 1], firsts[:, 0], "the search and the values share")
+    _fresh((errors / wide)[place == 0], found[place == 0], "the search and the values share")
     looked = battery(release, lambda pair: Lines(tuple(range(len(pair.one[0])))), RANGES, call=_ranges, seed=26)
     return f"it reads its own table, and pays for ranges and values; {looked}"
 
