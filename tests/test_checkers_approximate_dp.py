@@ -1,4 +1,5 @@
 """The checkers of the section on delta: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+import itertools
 import math
 
 import checking
@@ -55,6 +56,12 @@ def whole(counts, epsilon, delta, rng):
     return {category: int(counts[category] + extra) for category, extra in sorted(zip(counts, noise, strict=True)) if counts[category] + extra >= threshold}
 
 
+def whole_noise_with_the_threshold_of_laplace(counts, epsilon, delta, rng):
+    q = -math.expm1(-epsilon)
+    noisy = {key: counts[key] + rng.geometric(q) - rng.geometric(q) for key in sorted(counts)}
+    return {key: value for key, value in noisy.items() if value >= 1 + math.log(0.5 / delta) / epsilon}
+
+
 RIGHT = release()
 
 
@@ -89,6 +96,12 @@ def one_by_loop(p, q, epsilon):
         return sum(x - math.exp(epsilon) * y for x, y in zip(a, b, strict=True) if x > math.exp(epsilon) * y)
 
     return max(side(p, q), side(q, p))
+
+
+def all_sets(p, q, epsilon):
+    """By the definition, as the section does it first."""
+    sets = np.array(list(itertools.product((0, 1), repeat=len(p))))
+    return max((sets @ a - math.exp(epsilon) * (sets @ b)).max() for a, b in ((p, q), (q, p)))
 
 
 def tail_sigma(epsilon, delta):
@@ -146,7 +159,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_exact_delta, lambda p, q, epsilon: (p - math.exp(epsilon) * q).sum(), "minus sign"),
     (check.adp_exact_delta, lambda p, q, epsilon: np.maximum(p - q, 0).sum(), "epsilon was not used"),
     (check.adp_exact_delta, lambda p, q, epsilon: 0.5, "sets needs"),
-    (check.adp_exact_delta, lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon) if len(p) < 20 else 1 / 12, "random tag"),
+    (check.adp_exact_delta, lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon) if len(p) < 12 else 1 / 6, "random tag"),
     (check.adp_exact_delta, lambda p, q, epsilon: p, "expected a number"),
     (check.adp_exact_delta, lambda p, q: 0, "TypeError"),
     (check.adp_exact_delta, "no function", "expected a function"),
@@ -175,7 +188,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_threshold, release(at_least=0.0), "every positive noisy count"),
     (check.adp_threshold, release(fresh=True), "a second noise"),
     (check.adp_threshold, release(exact=True), "are exact"),
-    (check.adp_threshold, release(on_exact=True), "exact count was compared"),
+    (check.adp_threshold, release(on_exact=True), "exact count is compared"),
     (check.adp_threshold, release(one_noise=True), "betray their difference"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {"heaven": 3.0}, "not in the data"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: list(counts), "expected a dict"),
@@ -198,6 +211,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 UNUSUAL = [
     (check.adp_exact_delta, one_by_loop),
+    (check.adp_exact_delta, all_sets),
     (check.adp_witness, [4, 3, 2, 1, 0, 0]),
     (check.adp_witness, approximate_dp.P > 2 * approximate_dp.Q),
     (check.adp_witness, [1, 1, 1, 1, 1, 0, 0, 0]),
@@ -217,6 +231,9 @@ LEAKS = [
     (check.adp_threshold, release(in_pairs=True)),
     (check.adp_threshold, release(one_noise=True)),
     (check.adp_threshold, kept_noise()),
+    (check.adp_threshold, whole_noise_with_the_threshold_of_laplace),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, epsilon, delta / max(len(counts), 1), rng)),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: {k: min(v, max(counts.values())) for k, v in RIGHT(counts, epsilon, delta, rng).items()}),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, 1.0, delta, rng)),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, epsilon, 0.05, rng)),
 ]

@@ -66,6 +66,13 @@ def exact_where(when):
     return lambda users, most, epsilon, rng: float(exact(users, most)) if when(users, most, epsilon) else RIGHT(users, most, epsilon, rng)
 
 
+def never_negative(users, most, epsilon, rng):
+    while True:
+        result = RIGHT(users, most, epsilon, rng)
+        if result >= 0:
+            return result
+
+
 class Slow:
     """Noise that is kept from one answer to the next half of the time."""
 
@@ -306,6 +313,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_user, lambda users, most, epsilon, rng: float(exact(users, most)), "there is no noise"),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(most / epsilon), "is the centre"),
     (check.comp_user, lambda users, most, epsilon, rng: print(end=""), "is the `return` missing?"),
+    (check.comp_user, never_negative, "drawn again while the result is negative"),
+    (check.comp_user, lambda users, most, epsilon, rng: abs(RIGHT(users, most, epsilon, rng)), "nearly that of an absolute value"),
     (check.comp_user, lambda users, most, epsilon, rng: [1.0, 2.0], "a number"),
     (check.comp_ledger, Forgiving, "at each call"),
     (check.comp_ledger, Generous, "at each call"),
@@ -347,6 +356,7 @@ LEAKS = [
     (check.comp_user, exact_where(lambda users, most, epsilon: len(set(users.tolist())) == 1)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) > 300)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, epsilon, rng) if len(users) else math.nan),
+    (check.comp_user, lambda users, most, epsilon, rng: min(max(RIGHT(users, most, epsilon, rng), 0), len(users))),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, 1.0, rng)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, 4, epsilon, rng)),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + np.clip(rng.laplace(), -2, 2) * most / epsilon),

@@ -122,12 +122,15 @@ def comp_overlap(answer):
     return "0.5 and 1, 1 and 2, 0.5 and 0.6: one claim in three was right, and for another reason"
 
 
-def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None):
+def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None, again=False):
     """The bounded number of ratings with Laplace noise, right unless told otherwise."""
     def count_ratings(users, most, epsilon, rng):
         sizes = np.unique(users, return_counts=True)[1]
         b = scale(sizes, most, epsilon)
-        return bound(sizes, most) + (rng.laplace(scale=b) if noises is None else rng.laplace(scale=b, size=noises(sizes)).sum())
+        while True:
+            result = bound(sizes, most) + (rng.laplace(scale=b) if noises is None else rng.laplace(scale=b, size=noises(sizes)).sum())
+            if result >= 0 or not again:
+                return result
 
     return count_ratings
 
@@ -146,6 +149,8 @@ COUNTS = {
         _counting(bound=lambda sizes, most: sizes.sum()),
     "`most` bounds the whole table, not each user": _counting(bound=lambda sizes, most: min(sizes.sum(), most)),
     "users are counted, and not their ratings": _counting(bound=lambda sizes, most: len(sizes)),
+    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 it is), or nearly that of an "
+    "absolute value (which errs more than it needs): cut at 0 instead": _counting(again=True),
 }
 
 
@@ -162,7 +167,7 @@ def _users(what, common, more, most, epsilon, **settings):
 
 _CROWD = np.random.default_rng(22).integers(1, 20, 60).tolist()
 CLUBS = [
-    _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, twice=600),
+    _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, law=True, twice=600),
     _users("nobody / one user with one rating", [], [1], 3, 0.8),
     _users("one user with 9 ratings / the same and one with 40", [9], [40], 5, 0.5),
     _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),

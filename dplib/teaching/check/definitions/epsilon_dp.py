@@ -211,6 +211,7 @@ RESPONSES = {
     "neighbours in the list share their coins, so the reports are not independent and reveal more together": _answering(same=lambda n: np.arange(n) // 2 * 2),
     "people half a list apart share their coins, so the reports are not independent and reveal more together":
         _answering(same=lambda n: np.arange(n) % (n // 2)),
+    "the reports are in another order than the people": lambda values, k, epsilon, rng: rng.permutation(_answering()(values, k, epsilon, rng)),
 }
 
 
@@ -307,7 +308,8 @@ RELEASES = {
         _release(lambda u, s, B, e: min(B, np.unique(u[s == 5], return_counts=True)[1].max(initial=1)) / e),
     "the noise has scale ε·B, should be B/ε": _release(lambda u, s, B, e: B * e),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _release(lambda u, s, B, e: B / e / 2**0.5),
-    "the noise is drawn again while the result is negative: near 0 that happens more often, and tells how near; cut at 0 instead": _release(again=True),
+    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 it is), or nearly that of an "
+    "absolute value (which errs more than it needs): cut at 0 instead": _release(again=True),
 }
 
 
