@@ -5,6 +5,7 @@ import itertools
 import checking
 import numpy as np
 import pandas as pd
+import pytest
 
 from dplib import attacks
 from dplib.teaching import check
@@ -22,6 +23,10 @@ def frac_unique(df, qi):
 def by_groups(df, qi):
     """The same with a groupby."""
     return (df.groupby(qi, dropna=False).size() == 1).sum() / len(df)
+
+
+def by_label(df, qi):
+    return len(df.drop(df.index[df.duplicated(qi, keep=False)])) / len(df)
 
 
 def alone(ages, size):
@@ -100,7 +105,7 @@ def found_only(codes, salt):
     return [one for one in reverse(codes, salt) if one]
 
 
-def find(known, records, threshold=4.0):
+def find(known, records, threshold=3.0):
     return attacks.fuzzy_link(known, records, tolerance={"stars": 1, "day": 14}, threshold=threshold).person
 
 
@@ -170,6 +175,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_unique, lambda df, qi: 100 * frac_unique(df, qi), "in percent"),
     (check.link_unique, lambda df, qi: df.duplicated(qi, keep=False).mean(), "not alone"),
     (check.link_unique, lambda df, qi: (~df.duplicated(qi, keep=False)).sum(), "the number of rows"),
+    (check.link_unique, by_label, "the label of a twin"),
     (check.link_unique, lambda df, qi: 0.123, "rows are alone"),
     (check.link_unique, lambda df, qi: df.drop_duplicates(qi, keep=False, inplace=True) or 1.0, "changes the table"),
     (check.link_unique, lambda df, qi: df.nothing, "raised AttributeError"),
@@ -184,6 +190,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_mend, keeps_twins, "which of them is the voter's"),
     (check.link_mend, by_position, "labels are those of its index"),
     (check.link_mend, lambda released, public, on: {}, "got no name"),
+    (check.link_mend, lambda released, public, on: names_for(released.dropna(), public, on), "row"),
     (check.link_mend, lambda released, public, on: [], "expected a dict"),
     (check.link_mend, lambda released, public, on: {**names_for(released, public, on), min(names_for(released, public, on)): "Nobody"}, "got 'Nobody'"),
     (check.link_mend, lambda released, public, on: colleague(released.drop_duplicates(on, keep=False).dropna(), public.dropna(), on), "one of them"),
@@ -212,6 +219,14 @@ def test_more_columns_never_make_a_row_less_alone():
     table = linkage._random_table(np.random.default_rng(3))
     shares = [np.mean(linkage._times(table, list(columns)) == 1) for columns in ("a", "ab", "abc")]
     assert shares == sorted(shares) and shares[0] < shares[-1]
+
+
+@pytest.mark.parametrize("seed", [3, 10, 16])
+def test_the_solution_would_do_in_other_worlds(seed):
+    """The worlds of the first twenty in which people stand out least."""
+    records, present, absent = linkage._world(seed)
+    assert sum(find(known, records) == who for who, known in present) >= 27
+    assert sum(find(known, records) is not None for _, known in absent) <= 1
 
 
 def test_the_expected_share_alone_is_that_of_fresh_towns():

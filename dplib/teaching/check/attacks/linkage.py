@@ -44,7 +44,7 @@ def _hand_table():
         "zip": ["34301", "34301", "34301", "34302", "34302", None, None, "34303"],
         "sex": ["F", "F", "M", "F", "M", "F", "F", None],
         "year": [1980, 1980, 1980, 1990, 1990, 1970, 1971, 1990],
-    }, index=[5, 5, 7, 0, 1, 2, 3, 3])
+    }, index=[5, 7, 7, 0, 1, 2, 3, 2])
 
 
 def _random_table(rng, n=400):
@@ -72,6 +72,7 @@ def link_unique(frac_unique):
                 "one row of each class is counted; a row that has a twin is not alone": np.sum(1 / times) / len(table),
                 "a missing value is a value too: a row is told apart by having none": np.sum((times == 1) & whole) / len(table),
                 "rows with a missing value belong to the whole, and can be alone": np.sum((times == 1) & whole) / max(whole.sum(), 1),
+                "you choose rows by their label, and a row that is alone may bear the label of a twin": np.mean(~table.index.isin(table.index[times > 1])),
                 "it is the number of rows, not their share": np.sum(times == 1),
                 "it is the share that is alone among the classes, not among the rows": np.sum(times == 1) / np.sum(1 / times),
                 "it is the share that is not alone": np.mean(times > 1),
@@ -132,6 +133,7 @@ def _two_tables(rng, n=300):
     for table in (visits, roll):
         for column in ("zip", "born"):
             table.loc[rng.random(len(table)) < 0.01, column] = None
+    visits.loc[rng.random(len(visits)) < 0.1, "diagnosis"] = None
     return visits, roll
 
 
