@@ -237,6 +237,20 @@ def last_unclipped(g, c):
     return np.vstack([cut(g[:-1], c), np.nan_to_num(g[-1:], posinf=0)]) if len(g) else g
 
 
+def at_most(most):
+    """A batch that is cut off after `most` times b rows."""
+    def function(gradients, q, clip, sigma, b, rng):
+        def first(n, q, rng):
+            came = rng.random(n) < q
+            return came & (np.cumsum(came) <= most * b)
+
+        return leaking(who=first)(gradients, q, clip, sigma, b, rng)
+
+    return function
+
+
+WRONG += [(check.sgd_step, at_most(2), "on (60 unlike rows"), (check.sgd_step, leaking(lambda g, d, rng: rng.normal(size=d).round(1)), "values only")]
+
 LEAKS = [
     *((check.sgd_step, leaking(lambda g, d, rng, at=at: np.clip(rng.normal(size=d), -at, at))) for at in (2.0, 2.5, 3.0, 3.5, 3.75)),
     (check.sgd_step, leaking(redrawn)),
@@ -259,7 +273,7 @@ LEAKS = [
 
 UNUSUAL = [
     (check.sgd_clip, clip_by_loop),
-    (check.sgd_clip, lambda g, c: cut(g, c).astype(np.float64).tolist() if len(g) else g),
+    (check.sgd_clip, lambda g, c: cut(g, c).tolist()),
     (check.sgd_step, binomial_step),
     (check.sgd_account, lambda q, s, t, d: np.array([1.004 * spent(q, s, t, d)])),
     (check.sgd_break, ([[0, 0, 0]], [0, 9.5, 0])),

@@ -141,7 +141,8 @@ UNUSUAL = [
 
 WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_tensor, lambda one, other, alpha: min(single(one, alpha), single(other, alpha)), "smaller of the two curves"),
-    (check.prod_tensor, lambda one, other, alpha: max(single(one, alpha), single(other, alpha)), "smaller of the two curves"),
+    (check.prod_tensor, lambda one, other, alpha: max(single(one, alpha), single(other, alpha)), "larger of the two curves"),
+    (check.prod_tensor, lambda one, other, alpha: max(0.0, single(one, alpha / 2) + single(other, alpha / 2) - 1), "there is a better test"),
     (check.prod_tensor, lambda one, other, alpha: single(one, alpha) * single(other, alpha), "multiplied"),
     (check.prod_tensor, lambda one, other, alpha: tensor(one[::-1], other[::-1], alpha), "exchanged"),
     (check.prod_tensor, lambda one, other, alpha: tensor(one[::-1], other, alpha), "best test misses"),

@@ -110,6 +110,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_court, lambda e, d, a: 1 - court(e, d, a), "can be found at most"),
     (check.tf_court, lambda e, d, a: 1 - d - a, "perfect privacy"),
     (check.tf_court, lambda e, d, a: math.exp(-e) * (1 - d - a), "second line alone"),
+    (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else max(0.0, 1 - d - math.exp(e) * a), "is safe to say"),
     (check.tf_court, lambda e, d, a: court(e, d, a) + 0.001, "can be attacked"),
     (check.tf_court, lambda e, d, a: 0.0, "more follows"),
     (check.tf_court, lambda e, d, a: round(court(e, d, a), 3), "rounded too far"),

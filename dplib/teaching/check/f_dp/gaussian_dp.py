@@ -145,7 +145,7 @@ def _below(p, q, mu):
 @checker
 def gdp_group(group_curve):
     """`group_curve(f, k)`: a function of alpha, the curve for groups of k."""
-    alpha = np.array([0.0, 0.001, 0.05, 0.2, 0.5, 0.9, 1.0])
+    alpha = np.array([0.0, 0.00137, 0.0519, 0.2, 0.5, 0.9, 1.0])
     lopsided = fdp.finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
     for name, f, k in (("G_0.5", fdp.gaussian(0.5), 2), ("G_0.5", fdp.gaussian(0.5), 1), ("G_0.3", fdp.gaussian(0.3), 7),
                        ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, 0.05), 5), ("a lopsided curve", lopsided, 3)):

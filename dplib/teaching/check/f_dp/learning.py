@@ -34,9 +34,9 @@ def sgd_clip(clip):
     for g, c in cases:
         got = answered(clip, g.copy(), c)
         got, right, where = np.asarray(got, dtype=float), _clipped(g, c), f"with {len(g)} gradients and c = {c:g}: "
-        if got.shape != g.shape:
+        if got.shape != g.shape and not got.size == g.size == 0:
             raise Wrong(f"{where}expected an array of shape {g.shape}, a row for each example, got {got.shape}")
-        if np.allclose(got, right, rtol=1e-5, atol=1e-9 * c):
+        if not got.size or np.allclose(got, right, rtol=1e-5, atol=1e-9 * c):
             continue
         if not np.isfinite(got).all() and not np.isfinite(g).all():
             raise Wrong(f"{where}a gradient that is not finite must become zeros: one nan in the sum would tell that this row was in the batch")
@@ -137,7 +137,7 @@ def _pairs():
         _tables("no rows / one long row", [], [[0.0, 20.0, 0.0]], 0.35, 0.5, 0.4, 3, runs=4000, twice=300, law="exactly"),
         _tables("one row / the same and one opposite", [[30.0, 0.0]], [[-30.0, 0.0]], 0.5, 1.0, 0.3, 2, runs=2000, law="exactly"),
         _tables("ten equal rows / eleven", np.tile([0.0, 6.0, 0.0], (10, 1)), [[0.0, 6.0, 0.0]], 0.3, 1.5, 0.25, 7, runs=2000, law="exactly"),
-        _tables("60 unlike rows, all take part / the same and a long one", rows, [[9.0, 0.0, 9.0]], 1.0, 0.8, 0.5, 50, runs=1500, law="exactly"),
+        _tables("60 unlike rows, all take part / the same and a long one", rows, [[9.0, 0.0, 9.0]], 1.0, 0.8, 0.5, 20, runs=1500, law="exactly"),
         _tables("twelve rows of zeros / thirteen", np.zeros((12, 2)), np.zeros((1, 2)), 0.3, 0.6, 1.4, 4, again=True, runs=1200),
         _tables("two rows / the same and one that is not finite", [[3.0, 4.0], [0.1, 0.2]], [[np.inf, 1.0]], 0.6, 1.0, 0.8, 5, again=True, runs=600),
         _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, np.nan]], 0.6, 1.0, 0.8, 5, again=True, runs=600),
@@ -184,6 +184,8 @@ def _judge_noise(z, where, clip, sigma, b, expected):
     if np.mean(np.all(z == 0, axis=1)) > 0.001:
         raise Wrong(f"{where}: some updates are exactly zero; a batch that happens to be empty needs its noise too, or an update tells that somebody came")
     if len(np.unique(z[:, 0])) < len(z) // 2:
+        if len(np.unique(z[:, :2], axis=0)) > 2 * len(np.unique(z[:, 0])):
+            raise Wrong(f"{where}: the noise has {len(np.unique(z))} values only, and real gradients would show between them")
         raise Wrong(f"{where}: runs have the same noise; draw it anew from the rng in each call")
     for power in (1, 2):
         moments = np.abs(z) ** power if power == 2 else z

@@ -28,11 +28,12 @@ def _worst_pair(epsilon, delta):
 @checker
 def tf_court(missed_at_least):
     """`missed_at_least(epsilon, delta, alpha)`: smallest type II error that (epsilon, delta)-DP allows."""
+    answers = []
     for epsilon, delta, alpha in ((1.0, 0.0, 0.05), (1.0, 0.01, 0.05), (1.0, 0.01, 0.5), (0.5, 0.3, 0.9), (2.0, 0.1, 0.6), (0.0, 0.2, 0.3),
                                   (4.0, 0.0, 0.5), (0.3, 0.0, 0.0), (1.0, 0.05, 1.0)):
         got, right = number(answered(missed_at_least, epsilon, delta, alpha), "the share missed"), _best(*_worst_pair(epsilon, delta), alpha)
         one, two = 1 - delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 - delta - alpha)
-        rivals = {
+        answers.append((f"epsilon = {epsilon:g}, delta = {delta:g}, alpha = {alpha:g}", got, right, {
             "this is the share that can be found at most; asked is the share missed at least": 1 - right,
             "this is the first line only, and it falls below 0; what of the promise in the other direction?": one,
             "this is the first line and the floor; the promise in the other direction gives a line of its own, which is higher here": max(0.0, one),
@@ -43,17 +44,18 @@ def tf_court(missed_at_least):
             "delta was added: it helps the attacker, so the curve sinks":
                 max(0.0, 1 + delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 + delta - alpha)),
             "this is perfect privacy, epsilon was not used": 1 - delta - alpha,
-        }
+        }))
+    named = [message for message in answers[0][3] if all(abs(got - rivals[message]) < 1e-9 for _, got, _, rivals in answers)]
+    for case, got, right, _ in answers:
 
-        def why(got, right=right, rivals=rivals):
-            for message, value in rivals.items():
-                if abs(got - value) < 1e-9:
-                    return f"{got:.6f}; {message}"
+        def why(got, right=right):
+            if named:
+                return f"{got:.6f}; {named[0]}"
             if got > right:
                 return f"{got:.6f}, but a mechanism that keeps the promise can be attacked so that only {right:.6f} are missed"
             return f"{got:.6f} is safe to say, but more follows: {right:.6f}"
 
-        compare_number(got, right, f"epsilon = {epsilon:g}, delta = {delta:g}, alpha = {alpha:g}", why, tolerance=1e-9)
+        compare_number(got, right, case, why, tolerance=1e-9)
     return "as much as the promise gives, and a mechanism that attains it exists"
 
 
