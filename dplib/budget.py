@@ -450,7 +450,7 @@ class Budget:
     -------
     measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the last
     adjacency : the one shared by the releases
-    guarantee : rule="basic" adds the losses. rule="advanced" is a filter (losses may be chosen adaptively): it allows
+    guarantee : rule="basic" adds the losses. rule="zcdp" is a filter (losses may be chosen adaptively): it allows
         releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon.
         rule="fdp" multiplies trade-off functions, which is exact up to numerics, rounded up. It is no filter: the
         theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers).
@@ -462,10 +462,10 @@ class Budget:
         Total privacy loss allowed.
     delta : float
         Total failure probability allowed.
-    rule : {"basic", "advanced", "fdp"}
+    rule : {"basic", "zcdp", "fdp"}
         How losses are added.
     slack : float, optional
-        Part of `delta` that rule="advanced" keeps for the composition itself; all of it unless given.
+        Part of `delta` that rule="zcdp" keeps for the composition itself; all of it unless given.
 
     Attributes
     ----------
@@ -478,12 +478,12 @@ class Budget:
     Raises
     ------
     ValueError
-        If a parameter is out of range, or rule="advanced" without a positive slack.
+        If a parameter is out of range, or rule="zcdp" without a positive slack.
 
     References
     ----------
     Rogers, Roth, Ullman and Vadhan (2016) for filters; Whitehouse, Ramdas, Rogers and Wu (2023), Theorem 1, for the
-    advanced filter (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3);
+    filter of rule="zcdp" (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3);
     Dong, Roth and Su (2022), section 3, for rule="fdp".
 
     Examples
@@ -500,10 +500,10 @@ class Budget:
 
     def __init__(self, epsilon, delta=0.0, *, rule="basic", slack=None):
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
-        self.rule = choice("rule", rule, ("basic", "advanced", "fdp"))
-        if rule != "advanced":
+        self.rule = choice("rule", rule, ("basic", "zcdp", "fdp"))
+        if rule != "zcdp":
             if slack is not None:
-                raise ValueError("slack belongs to rule='advanced'")
+                raise ValueError("slack belongs to rule='zcdp'")
             self.slack = 0.0
         else:
             self.slack = probability("slack", self.delta if slack is None else slack, zero=False)
@@ -625,7 +625,7 @@ class Budget:
         inside = [entry.epsilon for entry in self.ledger if self._open is not None and entry.block == self._open]
         losses = self._charges([entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon")
         room = self.epsilon - math.fsum(losses)
-        if self.rule == "advanced":              # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
+        if self.rule == "zcdp":                  # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
             spread = -2 * math.log(self.slack)
             root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
             room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))

@@ -112,7 +112,7 @@ def test_rounding_room_is_given_once_and_not_to_each_of_many_small_releases():
     (Budget(1.0), (1.5, 0.0), "epsilon", 1.5, 1.0),
     (Budget(1.0, 1e-6), (0.5, 1e-5), "delta", 1e-5, 1e-6),
     (Budget(1.0), (0.5, 1e-9), "delta", 1e-9, 0.0),
-    (Budget(1.0, 1e-5, rule="advanced"), (0.5, 1e-9), "delta", 1e-9, 0.0),
+    (Budget(1.0, 1e-5, rule="zcdp"), (0.5, 1e-9), "delta", 1e-9, 0.0),
 ])  # fmt: skip
 def test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing(budget, request_, parameter, requested, remaining):
     before = repr(budget)
@@ -218,21 +218,21 @@ def cost(blocks, rule, slack):
 
     losses, deltas = of(0), of(1)
     squares = sum(loss**2 for loss in losses)
-    spread = math.sqrt(2 * math.log(1 / slack) * squares) if rule == "advanced" else math.inf
-    return min(sum(losses), squares / 2 + spread), sum(deltas) + (slack if rule == "advanced" else 0)
+    spread = math.sqrt(2 * math.log(1 / slack) * squares) if rule == "zcdp" else math.inf
+    return min(sum(losses), squares / 2 + spread), sum(deltas) + (slack if rule == "zcdp" else 0)
 
 
 SHARES = st.floats(1e-4, 1.2)
 REQUESTS = st.lists(st.tuples(SHARES, st.sampled_from([0.0, 0.0, 0.3, 0.8])), max_size=5)
 SCRIPTS = st.lists(st.tuples(st.sampled_from([None, *ADJACENCIES]), REQUESTS), max_size=8)
-BUDGETS = st.tuples(st.sampled_from(["basic", "advanced"]), st.floats(1e-3, 20), st.sampled_from([1e-9, 1e-5, 0.9]))
+BUDGETS = st.tuples(st.sampled_from(["basic", "zcdp"]), st.floats(1e-3, 20), st.sampled_from([1e-9, 1e-5, 0.9]))
 
 
 @PROPERTY
 @given(BUDGETS, SCRIPTS)
 def test_no_sequence_of_requests_overdraws_and_the_ledger_replays(kind, script):
     rule, epsilon, delta = kind
-    budget = Budget(epsilon, delta, rule=rule, slack=delta / 2 if rule == "advanced" else None)
+    budget = Budget(epsilon, delta, rule=rule, slack=delta / 2 if rule == "zcdp" else None)
     blocks = []
 
     def ask(share, delta_share):
@@ -280,7 +280,7 @@ def test_remaining_can_be_spent_and_a_millionth_more_cannot(kind, shares, adjace
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6, 1e-3, 0.1])
 def test_the_advanced_filter_is_exact_for_small_budgets_too(epsilon):
-    budget = Budget(epsilon, 1e-5, rule="advanced")
+    budget = Budget(epsilon, 1e-5, rule="zcdp")
     count = sum(granted(budget, epsilon / 40) for _ in range(100))
     assert 65 < count < 72                       # 40 by the sum; about 40^2 / (2 ln 1e5) = 69 by the square root
     budget.spend(budget.remaining)
@@ -290,7 +290,7 @@ def test_the_advanced_filter_is_exact_for_small_budgets_too(epsilon):
 @PROPERTY
 @given(st.floats(0.3, 3), st.sampled_from([0.5, 0.05, 1e-3]), st.lists(st.floats(0.05, 1), min_size=1, max_size=9))
 def test_whatever_the_advanced_filter_lets_through_is_within_epsilon_and_delta(epsilon, slack, losses):
-    budget, charged = Budget(epsilon, slack, rule="advanced"), []
+    budget, charged = Budget(epsilon, slack, rule="zcdp"), []
     for loss in losses:
         try:
             charged.append(budget.spend(loss))
@@ -300,20 +300,20 @@ def test_whatever_the_advanced_filter_lets_through_is_within_epsilon_and_delta(e
 
 
 def test_the_advanced_filter_lets_through_what_its_closed_form_says():
-    budget = Budget(5.850235, 1e-5, rule="advanced")
+    budget = Budget(5.850235, 1e-5, rule="zcdp")
     count = sum(granted(budget, 0.1) for _ in range(200))
     assert count == 119                          # 58 by the sum, 100 by the theorem of 2010 with its looser k (e^epsilon - 1)
     assert budget.spent == pytest.approx(count * 0.1**2 / 2 + math.sqrt(2 * math.log(1e5) * count * 0.1**2), rel=1e-12)
 
 
 def test_advanced_never_allows_less_than_basic():
-    budget = Budget(1.0, 1e-9, rule="advanced")
+    budget = Budget(1.0, 1e-9, rule="zcdp")
     assert [budget.spend(0.5), budget.spend(0.5)] == [0.5, 0.5]
     assert budget.spent == 1.0
 
 
 def test_slack_is_kept_out_of_delta():
-    budget = Budget(1.0, 1e-5, rule="advanced", slack=4e-6)
+    budget = Budget(1.0, 1e-5, rule="zcdp", slack=4e-6)
     budget.spend(0.1, 6e-6)
     with pytest.raises(BudgetExceeded, match="delta"):
         budget.spend(0.1, 1e-8)

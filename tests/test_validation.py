@@ -82,7 +82,7 @@ RIGHT = {
     budget.gdp_to_approx: {"mu": 1.0, "delta": 1e-5},
     budget.pure_to_zcdp: {"epsilon": 1.0},
     budget.gaussian_rdp: {"sigma": 1.0, "order": 2.0, "sensitivity": 1.0},
-    budget.Budget: {"epsilon": 1.0, "delta": 1e-5, "rule": "advanced", "slack": 1e-6},
+    budget.Budget: {"epsilon": 1.0, "delta": 1e-5, "rule": "zcdp", "slack": 1e-6},
     opened: {"epsilon": 0.5, "delta": 0.0},
     parallel: {"adjacency": "replace"},
     svt.scales: {"epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": True, "numeric": 0.5, "split": "optimal"},
@@ -321,7 +321,7 @@ def test_gaussian_wants_sigma_or_epsilon_and_delta(parameters):
         mechanisms.gaussian(0.0, sensitivity=1, **parameters)
 
 
-@pytest.mark.parametrize("parameters", [{"rule": "advanced"}, {"slack": 1e-6}, {"rule": "advanced", "delta": 1e-6, "slack": 1e-5}])
+@pytest.mark.parametrize("parameters", [{"rule": "zcdp"}, {"slack": 1e-6}, {"rule": "zcdp", "delta": 1e-6, "slack": 1e-5}])
 def test_budget_wants_slack_exactly_where_it_is_used(parameters):
     with pytest.raises(ValueError, match="slack"):
         budget.Budget(1.0, **parameters)
