@@ -45,6 +45,11 @@ def thresholds(run, d, d2, n, rng):
     return best
 
 
+def better_of_two(run, d, d2, n, rng):
+    """Two sound audits, and the larger bound."""
+    return max(audit.audit(run, d, d2, n=n // 2, rng=rng).epsilon for _ in range(2))
+
+
 def stub(*arguments):
     ...
 
@@ -105,6 +110,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_split, my_audit(point=True), "confidence bound"),
     (check.audit_split, my_audit(confidence=0.6), "at 95 %"),
     (check.audit_split, thresholds, "other runs"),
+    (check.audit_split, better_of_two, "one event tested, once"),
     (check.audit_split, lambda run, d, d2, n, rng: print(end=""), "`return` missing"),
     (check.audit_split, my_audit(one_way=True), "both directions"),
     (check.audit_split, my_audit(greedy=2), "are paid for"),

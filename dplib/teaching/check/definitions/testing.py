@@ -156,7 +156,7 @@ def _bounds(my_audit, run, n, times, seed):
     return np.array(found)
 
 
-AUDITS, SECONDS = 2000, 2.0
+AUDITS, SECONDS = 2000, 4.0
 
 
 @checker
@@ -169,7 +169,7 @@ def audit_split(my_audit):
         if wrong > most:
             raise Wrong(
                 f"of {len(bounds):,} audits of {what}, {wrong} put its loss above the truth, and 5 % may. Are the event and its direction chosen on "
-                "other runs than those that test it, and is the bound a confidence bound, at 95 %?"
+                "other runs than those that test it, is one event tested, once, and is the bound a confidence bound, at 95 %?"
             )
     for run, why in ((_laplace(1 / 3), "the event {output <= t} with a good t shows it"),
                      (_one_sided, "only on the second data set do some outputs occur: try both directions, and more than one kind of event")):
