@@ -76,6 +76,21 @@ def flip(factor=2.0, *, seed=None, shuffle=True, replace=False, centre=True, bli
     return function
 
 
+def by_one_coin(scores, sensitivity, epsilon, rng):
+    heads = np.flatnonzero(rng.random() < np.exp(epsilon / (2 * sensitivity) * (scores - scores.max())))
+    return rng.choice(heads)
+
+
+def ties_tossed(rows, candidates, most, epsilon, rng):
+    leaders = [name for name in candidates if rows.count(name) == max(map(rows.count, candidates))]
+    return rng.choice(leaders) if len(leaders) > 1 else winner()(rows, candidates, most, epsilon, rng)
+
+
+def clear_at_once(scores, sensitivity, epsilon, rng):
+    first, second = np.sort(scores)[:-3:-1]
+    return int(np.argmax(scores)) if first - second > 5 * sensitivity else flip()(scores, sensitivity, epsilon, rng)
+
+
 def by_exponential_noise(scores, sensitivity, epsilon, rng):
     return int(np.argmax(scores + rng.exponential(scale=2 * sensitivity / epsilon, size=len(scores))))
 
@@ -215,6 +230,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_flip, flip(centre=False), "nobody was chosen"),
     (check.em_flip, flip(fixed=True), ""),
     (check.em_flip, by_laplace_noise, "do not have the law of the right answer"),
+    (check.em_flip, by_one_coin, "one random number decides all"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: None if scores.max() > 3 else flip()(scores, sensitivity, epsilon, rng), "nobody was chosen"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: scores.max() + 0.5, "expected one of"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: "b", "expected one of"),
@@ -226,6 +242,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(0.0), ""),
     (check.em_median, median(clip=False), "outside the public range"),
     (check.em_median, only_inside, ""),
+    (check.em_median, lambda values, *given: median()(np.unique(sensitivity.clip(values, *given[:2])), *given), "equal values count only once"),
     (check.em_median, median(spend=0), "an answer is given"),
     (check.em_median, median(spend=0.4), "an answer is given"),
     (check.em_median, median(spend=2), "the ledger says 2 was spent"),
@@ -259,14 +276,14 @@ UNUSUAL = [
 WINNER, FLIP, MEDIAN = winner(), flip(), median()
 LEAKS = [
     *((check.em_winner, leak) for leak in (
-        winner(best=True), winner(fixed=True), winner(reuse=True), winner(public=False), winner(lambda most, epsilon: 2 * epsilon / most),
+        ties_tossed, winner(best=True), winner(fixed=True), winner(reuse=True), winner(public=False), winner(lambda most, epsilon: 2 * epsilon / most),
         lambda rows, candidates, most, epsilon, rng: WINNER(rows, candidates, most, 1.0, rng),
         lambda rows, candidates, most, epsilon, rng: WINNER(rows, candidates, most, epsilon, rng) if rows else candidates[0],
         lambda rows, candidates, most, epsilon, rng: candidates[int(np.argmax([rows.count(c) for c in candidates]))]
         if len(rows) > 100 else WINNER(rows, candidates, most, epsilon, rng),
         lambda rows, candidates, most, epsilon, rng: 1 / 0 if not rows else WINNER(rows, candidates, most, epsilon, rng))),
     *((check.em_flip, leak) for leak in (
-        flip(best=True), flip(fixed=True), flip(1.0), flip(blind=True), remembers(FLIP),
+        clear_at_once, flip(best=True), flip(fixed=True), flip(1.0), flip(blind=True), remembers(FLIP),
         lambda scores, sensitivity, epsilon, rng: 0 if np.ptp(scores) == 0 else FLIP(scores, sensitivity, epsilon, rng),
         lambda scores, sensitivity, epsilon, rng: int(np.argmax(scores)) if scores.max() > 1000 else FLIP(scores, sensitivity, epsilon, rng),
         lambda scores, sensitivity, epsilon, rng: FLIP(scores, sensitivity, 1.0, rng))),

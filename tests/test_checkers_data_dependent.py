@@ -228,6 +228,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, release(bound_in=False), "does not know the bound"),
     (check.dd_test, release(threshold=lambda epsilon, delta: -1e9), "tested or not"),
     (check.dd_test, release(threshold=lambda epsilon, delta: 2 / epsilon * math.log(0.5 / max(delta, 0.01))), "δ = 1e-06"),
+    (check.dd_test, lambda value, distance, *rest: release()(value, distance, *rest) if distance else None, "at distance 0 it never answers"),
     (check.dd_test, wrong_way_round, "wrong way round"),
     (check.dd_test, release(reuse=True), "used again"),
     (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest), "half the scale"),

@@ -231,6 +231,8 @@ WRONG = [
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale, size=rows.shape[1])), "write scale="),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.laplace(scale=scale / math.sqrt(2), size=rows.shape[1])), "normal shape"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.uniform(-1, 1, size=rows.shape[1]) * scale * math.sqrt(3)), "normal shape"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: scale * np.clip(rng.normal(size=rows.shape[1]), -3, 3)), "beyond 3.5 sigma"),
+    (check.gau_clip, lambda rows, *given: release()(np.nan_to_num(rows, posinf=0, neginf=0), *given), "the whole of it"),
     (check.gau_clip, keeps_nan, "finite"),
     (check.gau_clip, divides_by_zero, "finite"),
     (check.gau_clip, spoils_the_table, "changes the table"),

@@ -40,8 +40,8 @@ def in_pairs(rng, b, value):
     return noise
 
 
-def cut_off(rng, b, value):
-    return np.clip(rng.laplace(scale=b, size=value.shape), -3 * b, 3 * b)
+def cut_off(rng, b, value, at=3):
+    return np.clip(rng.laplace(scale=b, size=value.shape), -at * b, at * b)
 
 
 def by_value(rng, b, value):
@@ -424,7 +424,7 @@ RELEASE, COUNTS, WHOLE, PARTS = release(), counts(), whole(), parts()
 LEAKS = [
     *((check.lap_release, leak) for leak in (
         release(draw=lambda rng, b, value: 0.0), release(draw=one_noise), release(draw=in_pairs), release(draw=same_size), release(draw=same_in_each_row),
-        release(draw=cut_off), release(draw=by_value),
+        release(draw=cut_off), release(draw=lambda *given: cut_off(*given, at=6)), release(draw=by_value),
         release(draw=lambda rng, b, value: rng.laplace(scale=b, size=value.shape) * (value != 0)), release(lambda step, epsilon: min(step, 4) / epsilon),
         release(lambda step, epsilon: step), release(draw=lambda rng, b, value: rng.laplace(scale=b / (1 + (value.size > 100)), size=value.shape)),
         release(draw=lambda rng, b, value: rng.laplace(scale=b, size=value.shape) * (np.ptp(value) > 0 if value.size else 1)),
@@ -444,8 +444,7 @@ LEAKS = [
         lambda value, step, epsilon, rng: WHOLE(value, step, epsilon, np.random.default_rng(3)),
         lambda value, step, epsilon, rng: np.where(np.asarray(value) == 0, 0, WHOLE(value, step, epsilon, rng)),
         lambda value, step, epsilon, rng: WHOLE(value, step, 1.0, rng),
-        whole(draw=lambda rng, rate, shape: np.clip(rng.geometric(-math.expm1(-rate), shape) - rng.geometric(-math.expm1(-rate), shape), -3 / rate, 3 / rate)
-              .astype(int)))),
+        *(whole(draw=lambda rng, rate, shape, at=at: np.clip(WHOLE(np.zeros(shape, int), 1, rate, rng), -at / rate, at / rate).astype(int)) for at in (3, 6)))),
     *((check.lap_bug, leak) for leak in (
         parts(reuse=True), kept(PARTS), lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, np.random.default_rng(3)),
         lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, rng) if len(values) else (0.0, 0.0),

@@ -86,7 +86,7 @@ def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
 VOTES = [
     _votes("counts 2, 1, 0, 0 / one more for C", [2, 1, 0, 0], [2, 1, 1, 0], 1, 1, 0.5, runs=2500),
     _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=500, watch=("list A",)),
-    _votes("counts 3, 2, 0 and two strangers / one more for B", [3, 2, 0], [3, 3, 0], 1, 1, 0.7, 2, runs=3000, law=True),
+    _votes("counts 3, 2, 0 and two strangers / one more for B", [3, 2, 0], [3, 3, 0], 1, 1, 0.7, 2, runs=3000, watch=("list C",), law=True),
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, watch=("list A",), law=True),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
@@ -169,7 +169,15 @@ def _in_order(scores, rate):
     return heads * np.cumprod(np.append(1.0, 1 - heads[:-1]))
 
 
+def _one_coin(scores, rate):
+    """One uniform number decides all coins: evenly among those whose p is above it."""
+    heads = np.exp(rate * (scores - scores.max()))
+    steps = np.append(0.0, np.sort(heads))
+    return sum((high - low) * (heads >= high) / (heads >= high).sum() for low, high in itertools.pairwise(steps))
+
+
 FLIPS = {
+    "one random number decides all the coins; each candidate needs a coin of its own": _flipping(law=_one_coin),
     "this is the law of the exponential mechanism, or near it: as private, and more noise than is needed; a refused candidate must not be asked again":
         _flipping(law=lambda u, rate: softmax(rate * u)),
     "the candidates are asked in their order; put them into a random order first": _flipping(law=_in_order),
@@ -193,10 +201,11 @@ def _scores(one, two, sensitivity, epsilon, exact=True, **settings):
 SCORES = [
     _scores([3, 9, 0], [6, 6, -3], 3.0, 1.0, runs=4000, twice=400, watch=(0, 1)),
     _scores([8, 7, 10, 8, 3], [5, 10, 7, 11, 6], 3.0, 1.5, runs=3000, watch=(1, 3)),
-    _scores([0, 0, 0, 0], [1, -1, -1, -1], 1.0, 0.5, runs=2500, watch=(0,)),
+    _scores([0, 0, 0, 0], [1, -1, -1, -1], 1.0, 1.2, runs=2500, watch=(0,)),
     _scores([1499, 1490, 1500, 1500], [1500, 1489, 1499, 1500], 1.0, 2.0, runs=1500),
     _scores([-2000, -2003], [-2003, -2000], 3.0, 0.5, runs=1500, watch=(0,)),
     _scores([0, 9, 9], [1, 8, 8], 1.0, 1.0, False, runs=2000),
+    _scores([33, 0, 0], [30, 3, 3], 3.0, 0.3, runs=2000, watch=(1,)),
 ]
 
 
@@ -234,6 +243,7 @@ MEDIANS = {
     "values outside the range are left out; they are people below or above, so clip them":
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
     "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low, high)),
+    "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low, high))),
     "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
     "evenly on the range, whatever the values are": _median(0.0),

@@ -185,6 +185,10 @@ def _turned(value, distance, bound, epsilon, delta, rng):
     return value + rng.laplace(scale=2 * bound / epsilon)
 
 
+def _never_at_zero(value, distance, *rest):
+    return _release()(value, distance, *rest) if distance else None
+
+
 def _ln(over, factor=1.0):
     return lambda half, delta: math.log(over / delta) / half * factor
 
@@ -202,6 +206,7 @@ MISTAKES = {
     "every table is answered, tested or not": _release(threshold=lambda half, delta: -math.inf),
     "the exact value was released; a bound above 0 needs noise": _release(answer=0.0),
     "the distance was compared without noise, and it is private": _release(exact=True),
+    "at distance 0 it never answers, so an answer tells that the distance is not 0: let the noise decide there, too": _never_at_zero,
     "the comparison is the wrong way round, and answers the tables that must not pass": _turned,
     "the noise of the test was used again for the answer: given that it passed it is no longer a Laplace noise": _release(reuse=True),
 }

@@ -166,6 +166,8 @@ def _spread(release, rows, clip, epsilon, delta):
     if abs(sd / sigma - 1) < room:
         if abs(np.mean((noise / sd) ** 4) - 3) > 0.28:                          # seven standard errors
             raise Wrong(f"{case}: the noise has the right spread but not the normal shape")
+        if np.abs(noise).max() < 3.5 * sd:                                      # by chance with probability 1e-12
+            raise Wrong(f"{case}: none of {noise.size:,} noises is beyond 3.5 sigma: an answer that noise cut off cannot reach tells the tables apart")
         for what, one, two in (("entry", noise[:, 1:], noise[:, :-1]), ("entry", noise[:, WIDTH // 2:], noise[:, :WIDTH // 2]),
                                ("release", noise[1:], noise[:-1])):
             for x, y in ((one, two), (one**2 - sd**2, two**2 - sd**2)):
@@ -196,6 +198,10 @@ def gau_clip(release):
     for n, *case in ((2, 3.0, 20.0, 0.01), (0, 0.5, 0.4, 1e-8), (60, 7.0, 3.0, 1e-4)):
         _spread(release, np.full((n, WIDTH), 0.001 * n), *case)
     seen = battery(release, lambda pair: Numbers(pair.one[0].shape[1], "entry"), SUM_TABLES, mistakes=SUMS, right=_sum(), seed=17)
+    rows, rng = np.array([[0.5, 0.2], [np.nan, 40.0], [0.1, 0.0], [-30.0, np.inf]]), luck(19)
+    got = [numbers(answered(release, table, 1.0, 1000.0, 0.1, rng), (2,), "four rows") for table in (rows, _good(rows))]
+    if np.abs(got[0] - got[1]).max() > 0.4:                                     # sigma is 0.023
+        raise Wrong("a row with a NaN or an infinite entry counts as zeros, the whole of it, and in your sum its other entries count")
     return f"rows clipped, noise of the smallest sigma (to 2 %); {seen}"
 
 

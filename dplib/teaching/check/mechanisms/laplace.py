@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dplib import sensitivity as sens
-from dplib.teaching.check._battery import Crowd, Numbers, Pair, battery, drawn
+from dplib.teaching.check._battery import Crowd, Numbers, Pair, battery, drawn, luck
 from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, number, numbers
 
 __all__ = ["lap_bound", "lap_bug", "lap_contribution", "lap_discrete", "lap_interval", "lap_quiz", "lap_release"]
@@ -63,6 +63,14 @@ ANSWERS = [_cells(0.0, 3.0, 1.0), _cells(1e6, 0.25, 2.0, calls=6)] + [_cells(*ca
                                                                                                     epsilon=(0.2, 2.0))]
 
 
+def _reaches(mechanism, zeros, scale):
+    """`Wrong` if none of 40,000 noises is beyond seven scales: e^-7 of them should be, so none is with probability e^-36."""
+    noise = numbers(answered(mechanism, zeros, 2, 2 / scale, luck(48)), zeros.shape, "an array of answers")
+    if np.abs(noise).max() < 7 * scale:
+        raise Wrong(f"the largest of {zeros.size:,} noises is {np.abs(noise).max() / scale:.1f} scales: noise that is cut off makes outputs possible on one "
+                    "table that are impossible on its neighbour")
+
+
 def _flat(release, arguments, rng):
     got = answered(release, *arguments, rng)
     if isinstance(arguments[0], np.ndarray) and arguments[0].ndim > 1:
@@ -89,6 +97,7 @@ def lap_release(release):
         raise Wrong("the noise comes from numpy's global generator, which any other part of the program can reset; draw it from rng")
     seen = battery(release, lambda pair: Numbers(np.size(pair.one[0]) if np.ndim(pair.one[0]) else 0, "number"), RELEASES, crowds=ANSWERS, call=_flat,
                    mistakes=SCALES, right=_with(lambda d, e: d / e), seed=41)
+    _reaches(release, np.zeros(40_000), 2.0)
     return f"fresh noise for every number, and it refuses what is not positive and finite; {seen}"
 
 
@@ -386,6 +395,7 @@ FEW_COUNTS = [Pair(what, (np.array(one), step, epsilon), (np.array(two), step, e
 def lap_discrete(whole):
     """`whole(counts, sensitivity, epsilon, rng)`: discrete Laplace noise on whole numbers."""
     seen = battery(whole, lambda pair: Numbers(len(pair.one[0]), "count"), FEW_COUNTS, crowds=COUNTS, mistakes=WHOLE, right=_whole(), seed=45)
+    _reaches(whole, np.zeros(40_000, dtype=int), 2.0)
     return f"whole numbers, with the law that was asked for; {seen}"
 
 
