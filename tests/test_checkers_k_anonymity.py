@@ -289,6 +289,7 @@ WRONG = [
     (check.kan_mend, overwritten, "does t still hold"),
     (check.kan_mend, partial, "that nobody in the class has"),
     (check.kan_mend, overwritten_still, "does t still hold"),
+    (check.kan_mend, lambda group, overall, t: surplus(group, overall, t + 0.01), "does t still hold"),
     (check.kan_mend, unhalved, "too strict"),
     (check.kan_mend, lambda group, overall, t: True, "close"),
     (check.kan_mend, 7, "expected a function"),
