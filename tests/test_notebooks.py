@@ -251,8 +251,10 @@ def solves_every_exercise(section):
 
 @rule
 def keeps_solutions_closed(section):
-    """JupyterLab folds the first cell of a solution and its code; what follows must fold itself."""
+    """JupyterLab folds the first cell of a solution and its code; what follows must fold itself. The question stays open."""
     for exercise in section.exercises:
+        yield from (f"{cell.id}: the exercise itself is folded as a solution" for cell in exercise.cells
+                    if cell.cell_type == "code" and cell.source.startswith(notebooks.SOLUTION))
         kinds = [cell.cell_type for cell in exercise.solution]
         after = exercise.solution[kinds.index("code"):] if "code" in kinds else []
         for cell in after:
@@ -591,6 +593,7 @@ FAULTS = [
     ("solves_every_exercise", '"outputs_hidden": true', '"outputs_hidden": false'),
     ("solves_every_exercise", "✓ right", "✗ wrong"),
     ("keeps_solutions_closed", r':class: dropdown\n",' + '\n    "It fits.', r':class: open\n",' + '\n    "It fits.'),
+    ("keeps_solutions_closed", r'"answer = ...\n', r'"# a solution\nanswer = ...\n'),
     ("keeps_solutions_closed", ":::{admonition} Afterwards", r"It fits.\n\n:::{admonition} Afterwards"),
     ("tells_how_to_answer", "To answer, open this", "Open this"),
     ("states_a_true_reading_time", "about 2 minutes;", "about 20 minutes;"),

@@ -31,6 +31,7 @@ METADATA = {
 KEPT_IN_CELLS = {"jupyter", "mystnb", "tags"}
 FOLDED_TAGS = {"hide-input", "remove-cell", "remove-input"}
 SOLUTION = "# a solution"                           # the one line of it that JupyterLab shows
+GATE = re.compile(r"\{solution-(start|end)\}")     # a written proof has both in one cell
 DROPPED_MIME = re.compile(r"image/|application/vnd\.jupyter\.widget-")
 GOOD_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]+)?")
@@ -52,7 +53,8 @@ def normalise(nb):
         cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT_IN_CELLS and value})
         cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
         if cell.cell_type == "markdown":
-            in_solution = "{solution-start}" in cell.source or (in_solution and "{solution-end}" not in cell.source)
+            gates = GATE.findall(cell.source)
+            in_solution = gates[-1] == "start" if gates else in_solution
             if not cell.get("attachments"):
                 cell.pop("attachments", None)
         elif cell.cell_type == "code":
@@ -68,7 +70,7 @@ def normalise(nb):
 def fold(cell, in_solution):
     """What JupyterLab keeps closed until somebody opens it."""
     cell.metadata.pop("jupyter", None)
-    if in_solution:
+    if in_solution and "remove-cell" not in cell.metadata.get("tags", []):
         if not cell.source.startswith(SOLUTION):
             cell.source = f"{SOLUTION}\n{cell.source}"
         cell.metadata["jupyter"] = {"outputs_hidden": True, "source_hidden": True}

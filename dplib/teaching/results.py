@@ -79,8 +79,8 @@ def read_cells(path):
         raise Unreadable(f"cannot be read as a notebook ({type(error).__name__})") from None
     theirs, in_solution = [], False
     for row in rows:
-        gate = SOLUTION.search(row[1]) if row[0] == "markdown" else None
-        in_solution = gate[1] == "start" if gate else in_solution
+        gates = SOLUTION.findall(row[1]) if row[0] == "markdown" else []
+        in_solution = gates[-1] == "start" if gates else in_solution
         if not in_solution:
             theirs.append(row)
     return theirs
