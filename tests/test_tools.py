@@ -61,8 +61,10 @@ def test_a_solution_shows_neither_its_first_line_nor_its_output():
 
 
 def test_what_stands_after_a_proof_or_claims_something_is_no_solution():
-    nb = new_notebook(cells=[new_markdown_cell("```{solution-start} ex-a\n```\n\nProof.\n\n```{solution-end}\n```", id="proof"), new_code_cell("answer = ...", id="stub"),
-                             new_markdown_cell("```{solution-start} ex-b\n```", id="start"), new_code_cell("# claim: 7", id="claim", metadata={"tags": ["remove-cell"]})])
+    written = "```{solution-start} ex-a\n```\n\nProof.\n\n```{solution-end}\n```"
+    claim = new_code_cell("# claim: 7", id="claim", metadata={"tags": ["remove-cell"]})
+    nb = new_notebook(cells=[new_markdown_cell(written, id="proof"), new_code_cell("answer = ...", id="stub"),
+                             new_markdown_cell("```{solution-start} ex-b\n```", id="start"), claim])
     stub, claim = (cell for cell in notebooks.normalise(nb).cells if cell.cell_type == "code")
     assert stub.source == "answer = ..." and stub.metadata == {}
     assert claim.source == "# claim: 7" and claim.metadata["jupyter"] == {"source_hidden": True}
