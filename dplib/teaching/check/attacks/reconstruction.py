@@ -131,7 +131,7 @@ def rec_mend(rmse):
         try:
             got = rmse(queries.copy(), queries @ bits + error, bits.copy()) if callable(rmse) else ask(rmse)
         except ValueError as problem:
-            raise Wrong(f"for {m} questions it raised ValueError: {problem}; does it take the exact counts from somewhere else?") from None
+            raise Wrong(f"for {m} questions it raised ValueError: {problem}; the exact counts are queries @ bits, or does it take them from somewhere else?") from None
         if got is None or got is ...:
             raise NotAttempted
         got, right = float(got), np.sqrt(np.mean(error**2))
@@ -170,12 +170,19 @@ def _same_size(queries, bits, epsilon, rng):
     return queries @ bits + noise
 
 
+def _average(queries, bits, epsilon, rng):
+    return queries @ bits + rng.laplace(scale=queries.sum(axis=0).mean() / epsilon, size=len(queries))
+
+
 MISTAKES = {
     "there is no noise at all: 240 such answers are the table": lambda queries, bits, epsilon, rng: queries @ bits,
     "each answer alone has the noise for ε; together they cost as many ε as one person is in groups": _with(lambda most, m, n: 1),
     "one noise serves all answers: the difference of two answers is exact": _shared,
     "two answers have noise of the same size: their sum or their difference is exact": _same_size,
+    "the noise is made for the average person; the promise is also for whoever is in the most groups": _average,
     "the noise is half of what it must be": _with(lambda most, m, n: most / 2),
+    "the noise has the scale of half of all answers; a person can be in more groups than half": _with(lambda most, m, n: m / 2),
+    "the noise uses the distance in L2, the root of the number of groups that one is in: Laplace noise needs L1": _with(lambda most, m, n: most**0.5),
     "the noise grows with the number of people; what counts is how many answers one of them can move": _with(lambda most, m, n: n),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _with(lambda most, m, n: most / 2**0.5),
     "normal noise satisfies no ε at all, its tails fall too fast": _with(lambda most, m, n: 2**0.5 * most, "normal"),
@@ -201,7 +208,8 @@ FLIPS = [
     _flip("two are ill / one of them is not", GROUPS, [0, 1, 0, 1, 0], [3], 0.4),
     _flip("one group, two are ill / nobody is", [[1, 1, 1]], [1, 0, 1], [0, 2], 1.0, runs=20_000),
     _flip("one group, ε = 0.2 / three of its people replaced", [[1, 1, 1, 0]], [0, 0, 0, 1], [0, 1, 2], 0.2, runs=2000),
-    _flip("nobody is ill / the one who is in all three groups is", [[1, 1, 0], [1, 0, 1], [1, 0, 0]], [0] * 3, [0], 0.4, runs=2000),
+    _flip("nobody is ill / the one who is in all three groups is", np.eye(3, 9, 0, int) | (np.arange(9) == 0), [0] * 9, [0], 0.4, runs=2000),
+    _flip("two groups, nobody is ill / the one who is in both is", [[1, 1, 0], [1, 0, 1]], [0] * 3, [0], 1.0, runs=12_000),
     _flip("a firm of one who is well / the same, ill", [[1], [1], [0]], [0], [0], 0.7),
     _flip("120 people, 20 questions, ε = 0.2 / the last two bits replaced", _rng.integers(0, 2, (20, 120)), _rng.integers(0, 2, 120), [118, 119], 0.2,
           runs=1500),
