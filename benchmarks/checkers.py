@@ -1,10 +1,10 @@
 """How often a right answer is refused, how many leaks pass, and how long a check takes: over the tables of all tests of checkers.
 
-    .venv/bin/python benchmarks/checkers.py --seeds 300              # writes benchmarks/checkers.md
-    .venv/bin/python benchmarks/checkers.py --only dp_user --seeds 20 --minutes 5
+    .venv/bin/python benchmarks/checkers.py --minutes 60             # writes benchmarks/checkers.md, and goes on where it stopped the last time
+    .venv/bin/python benchmarks/checkers.py --only dp_user --seeds 20 --output /dev/stdout
 
-Every solution and every unusual right answer is judged with `--seeds` streams of luck (once where the answer has none of its own), and
-every leak once. After `--minutes` the table is written of what was done.
+In a round every solution and every unusual right answer of a checker is judged with one stream of luck (in the first round only, where the answer
+has none of its own), and in the first round every leak. What was counted stays in the table until the code of the checker or of its tests changes.
 """
 import os
 
@@ -13,98 +13,119 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import argparse
 import contextlib
 import datetime
+import hashlib
 import importlib
 import io
 import multiprocessing
-import statistics
 import sys
 import time
-from collections import defaultdict
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
+CHECK = HERE.parent / "dplib" / "teaching" / "check"
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
 
 checking = importlib.import_module("checking")
-KINDS = ("SOLUTIONS", "UNUSUAL", "LEAKS")
+HEAD = ("checker", "code", "streams of luck", "right answers judged", "refused", "seconds in all", "longest", "leaks", "leaks refused")
 
 
-def sections():
-    """Modules of tests that have the tables."""
+@dataclass
+class Counted:
+    code: str
+    streams: int = 0
+    judged: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+    leaks: int = 0
+    caught: int = 0
+
+
+def checkers():
+    """Name -> (module of tests, hash of the code), for modules that have the tables."""
     for path in sorted((HERE.parent / "tests").glob("test_checkers_*.py")):
-        module = importlib.import_module(path.stem)
+        module, (section,) = importlib.import_module(path.stem), CHECK.glob(f"*/{path.stem[14:]}.py")
         if isinstance(getattr(module, "SOLUTIONS", None), list) and hasattr(module, "TestAnswers"):
-            yield module
+            read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
+            code = hashlib.sha256(b"".join(file.read_bytes() for file in read)).hexdigest()[:8]
+            yield from {checker.__name__: (path.stem, code) for checker, _ in module.SOLUTIONS}.items()
 
 
-def answer(module, kind, row, seed):
-    """An answer of a table, and whether it has luck of its own."""
-    _, given = getattr(importlib.import_module(module), kind)[row]
-    if kind == "SOLUTIONS":
-        return given(seed), given(seed) is not given(seed)
-    return checking.luck(given, seed), isinstance(given, checking.Seeded)
+def answers(module, name, seed):
+    """(kind and row, answer, whether ✓ is right) of a round."""
+    tables = importlib.import_module(module)
+    for kind in ("SOLUTIONS", "UNUSUAL", "LEAKS"):
+        for row, (checker, given) in enumerate(getattr(tables, kind, ())):
+            lucky = given(0) is not given(0) if kind == "SOLUTIONS" else isinstance(given, checking.Seeded) and kind != "LEAKS"
+            if checker.__name__ == name and (lucky or seed == 0):
+                yield f"{kind.lower()} {row}", checker, given(seed) if kind == "SOLUTIONS" else checking.luck(given, seed), kind != "LEAKS"
 
 
 def judge(task):
-    """(task, whether ✓, CPU seconds, the line)."""
-    module, kind, row, seed = task
-    checker, said = getattr(importlib.import_module(module), kind)[row][0], io.StringIO()
-    tried = answer(module, kind, row, seed)[0]
-    started = time.process_time()
-    with contextlib.redirect_stdout(said):
-        checker(tried)
-    return task, said.getvalue().startswith("✓"), time.process_time() - started, said.getvalue().strip()
+    """What a round adds to the count, and the lines that should be otherwise."""
+    name, module, code, seed = task
+    counted, odd = Counted(code, 1), []
+    for which, checker, answer, right in answers(module, name, seed):
+        said, started = io.StringIO(), time.process_time()
+        with contextlib.redirect_stdout(said):
+            checker(answer)
+        seconds, passed = time.process_time() - started, said.getvalue().startswith("✓")
+        counted.judged, counted.refused = counted.judged + right, counted.refused + (right and not passed)
+        counted.leaks, counted.caught = counted.leaks + (not right), counted.caught + (not right and not passed)
+        counted.seconds, counted.longest = counted.seconds + right * seconds, max(counted.longest, right * seconds)
+        if passed != right:
+            odd.append(f"{name}, {which}, seed {seed}: {said.getvalue().strip()}"[:400])
+    return name, counted, odd
 
 
-def tasks(seeds, only):
-    """By seed, so that a run that ends early has tried every answer."""
-    rows = [(module.__name__, kind, row) for module in sections() for kind in KINDS
-            for row, (checker, *_) in enumerate(getattr(module, kind, ())) if only in (None, checker.__name__)]
-    lucky = [row for row in rows if row[1] != "LEAKS" and answer(*row, 0)[1]]
-    for seed in range(seeds):
-        for row in lucky if seed else rows:
-            yield *row, seed
+def read(path):
+    """The counts and the odd lines of an earlier run."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    kinds = [type(value) for value in astuple(Counted(""))]
+    return {name: Counted(*(kind(cell) for kind, cell in zip(kinds, cells))) for name, *cells in rows}, [line[2:] for line in lines if line.startswith("- ")]
+
+
+def report(counts, odd):
+    total = {key: sum(asdict(c)[key] for c in counts.values()) for key in ("judged", "refused", "leaks", "caught")}
+    streams = [c.streams for c in counts.values()]
+    lines = [
+        "# The exercise checkers, measured", "",
+        f"{datetime.date.today()}. {total['judged']:,} right answers were judged, with {min(streams, default=0)} to {max(streams, default=0)} streams of luck, "
+        f"and {total['refused']} refused; of {total['leaks']} leaks {total['caught']} were refused.",
+        "Seconds are CPU time of right answers, on a machine that did other things besides; an answer without luck of its own is judged once.", "",
+        "| " + " | ".join(HEAD) + " |", "|---|---|" + "---:|" * (len(HEAD) - 2),
+        *(f"| `{name}` | {c.code} | {c.streams} | {c.judged} | {c.refused} | {c.seconds:.1f} | {c.longest:.2f} | {c.leaks} | {c.caught} |"
+          for name, c in sorted(counts.items())), ""]
+    return "\n".join(lines + [f"- {line}" for line in odd] + [""] * bool(odd))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--only", metavar="NAME", help="one checker")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--output", type=Path, default=HERE / "checkers.md")
-    parser.add_argument("--processes", type=int, choices=(1, 2), default=2)
+    parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
     arguments = parser.parse_args()
-    until, checks, odd = time.monotonic() + 60 * arguments.minutes, defaultdict(lambda: defaultdict(list)), []
+    until, known = time.monotonic() + 60 * arguments.minutes, dict(checkers())
+    counts, odd = read(arguments.output)
+    fresh = {name for name, (_, code) in known.items() if name not in counts or counts[name].code != code}
+    counts = {name: Counted(code) if name in fresh else counts[name] for name, (_, code) in known.items()}
+    odd = [line for line in odd if line.split(",")[0] in counts and line.split(",")[0] not in fresh]
+    rounds = [(name, module, code, seed) for seed in range(arguments.seeds) for name, (module, code) in known.items()
+              if seed >= counts[name].streams and arguments.only in (None, name)]
     with multiprocessing.Pool(arguments.processes) as pool:
-        for (module, kind, row, seed), passed, seconds, line in pool.imap(judge, tasks(arguments.seeds, arguments.only)):
-            name = getattr(importlib.import_module(module), kind)[row][0].__name__
-            checks[name][kind].append((passed, seconds))
-            if passed == (kind == "LEAKS"):
-                odd.append(f"{kind.lower()} {row}, seed {seed}: {line}"[:400])
-                print(odd[-1], flush=True)
+        for name, more, lines in pool.imap(judge, rounds):
+            both = [(a + b, max(a, b)) for a, b in zip(astuple(counts[name])[1:], astuple(more)[1:])]
+            counts[name] = Counted(more.code, *(most if i == 4 else added for i, (added, most) in enumerate(both)))
+            odd += lines
+            arguments.output.write_text(report(counts, odd), encoding="utf-8")
             if time.monotonic() > until:
                 pool.terminate()
                 break
-    text = report(checks, odd, arguments)
-    print(text)
-    if not arguments.only:
-        arguments.output.write_text(text, encoding="utf-8")
-
-
-def report(checks, odd, arguments):
-    lines = [
-        "# The exercise checkers, measured", "",
-        f"{datetime.date.today()}, at most {arguments.seeds} streams of luck for each right answer; seconds are of one processor.", "",
-        "| checker | right answers judged | refused | median s | longest s | leaks | refused |", "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    judged = wrong = leaks = caught = 0
-    for name, kinds in sorted(checks.items()):
-        right, leaking = kinds["SOLUTIONS"] + kinds["UNUSUAL"], kinds["LEAKS"]
-        seconds, refused, found = [s for _, s in right] or [0.0], sum(not passed for passed, _ in right), sum(not passed for passed, _ in leaking)
-        lines.append(f"| `{name}` | {len(right):,} | {refused} | {statistics.median(seconds):.2f} | {max(seconds):.2f} | {len(leaking)} | {found} |")
-        judged, wrong, leaks, caught = judged + len(right), wrong + refused, leaks + len(leaking), caught + found
-    lines += [f"| all | {judged:,} | {wrong} | | | {leaks} | {caught} |", ""]
-    return "\n".join(lines + [f"- {line}" for line in odd] + [""] * bool(odd))
+    print(report(counts, odd))
 
 
 if __name__ == "__main__":

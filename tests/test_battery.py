@@ -1,11 +1,12 @@
 """The battery of the checkers of mechanisms: what it must refuse, what it must accept, and that its p-values are no smaller than they may be."""
 import math
+import time
 
 import numpy as np
 import pytest
 
 from dplib.teaching.check import _battery
-from dplib.teaching.check._battery import Choice, Crowd, Labels, Lines, Numbers, Pair, _test, battery, drawn, looked, read_lines
+from dplib.teaching.check._battery import Choice, Crowd, Labels, Lines, Numbers, Pair, _runs, _test, battery, drawn, looked, read_lines
 from dplib.teaching.check._report import NotAttempted, Wrong
 
 
@@ -82,6 +83,13 @@ VECTORS = [
     (lambda v, e, rng: laplace(v, e, rng)[:1], "expected 2 numbers"),
     (lambda v, e, rng: v + rng.laplace(scale=1 / e) * np.array([1, 3]), "in one combination of the outputs all noise cancels"),
 ]
+
+
+def said(answer):
+    try:
+        return battery(answer, Numbers(), COUNTS)
+    except Wrong as reason:
+        return str(reason)
 
 
 @pytest.mark.parametrize("answer", RIGHT)
@@ -166,6 +174,11 @@ class TestOtherOutputs:
             with pytest.raises(Wrong, match=reason) as told:
                 battery(lambda table, rng, at=at: threshold(table, rng, at), Lines(names), [], crowds=[crowd], mistakes=mistakes)
             assert ("Seen" in str(told.value)) == (at == 1.5)
+
+    def test_places_of_one_name_are_refused_where_they_are_declared(self):
+        for places in ({"pairs": COUNTS[:1] * 2}, {"pairs": [], "crowds": [Crowd("a / b", None, None, 9, (), ())] * 2}):
+            with pytest.raises(AssertionError, match="apart"):
+                battery(laplace, Numbers(), **places)
 
     def test_views(self):
         weights = (("days 1 and 2", (1, 0)), ("day 3", (0, 1)))
@@ -256,6 +269,33 @@ def test_each_part_sees_what_no_other_does(looked_at):
         battery(leak, Numbers(), shown)
 
 
+def by_twos(odd):
+    """Every second call has the sign of the call before in its noise, the others draw a new one."""
+    box = [1.0, odd]
+
+    def function(count, epsilon, rng):
+        box[0], box[1] = box[0] if box[1] else math.copysign(1.0, rng.random() - 0.5), not box[1]
+        return count + box[0] * rng.exponential(1 / epsilon)
+
+    return function
+
+
+@pytest.mark.parametrize("odd", [True, False])
+def test_a_memory_of_every_second_call_is_seen_in_either_phase(odd):
+    with pytest.raises(Wrong, match="depends on what it was in the call before"):
+        battery(by_twos(odd), Numbers(), COUNTS)
+
+
+def test_the_test_of_memory_is_honest(monkeypatch):
+    """Of runs of independent values, a share of the level is refused at any level."""
+    rng, p, real = np.random.default_rng(6), [], _test._p_value
+    monkeypatch.setattr(_test, "_p_value", lambda *table: p.append(real(*table)) or 1.0)
+    for _ in range(1500):
+        _test.memory(Numbers(), pair(0, 0, 1.0), rng.laplace(size=(1200, 1)), np.zeros(1200, int))
+    for level in (0.3, 0.01):
+        assert abs(np.mean(np.array(p) < level) - level) < 5 * math.sqrt(level / len(p))
+
+
 def test_only_the_test_of_memory_sees_a_sign_that_is_kept(monkeypatch):
     pairs = [pair(0, 1, 1.0), pair(500, 502, 0.7)]
     with pytest.raises(Wrong, match="the call before"):
@@ -288,27 +328,18 @@ def test_a_stub_is_not_attempted():
             battery(answer, Numbers(), COUNTS)
 
 
-def test_a_slow_answer_is_judged_on_fewer_runs_and_in_the_same_words(monkeypatch):
-    calls = []
-
-    def counted(*arguments):
-        calls.append(1)
-        return laplace(*arguments)
-
-    said = battery(counted, Numbers(), COUNTS)
-    usual = len(calls)
-    monkeypatch.setattr(_battery, "PATIENCE", 0.02)
-    assert battery(counted, Numbers(), COUNTS) == said
-    assert len(calls) - usual < usual / 2
-
-
-def test_the_verdict_is_the_same_twice():
-    said = []
-    for _ in range(2):
-        with pytest.raises(Wrong) as told:
-            battery(lambda c, e, rng: laplace(c, 1.6 * e, rng), Numbers(), COUNTS)
-        said.append(str(told.value))
-    assert said[0] == said[1]
+@pytest.mark.parametrize("slow", [lambda c, e, rng: laplace(c, e, rng), lambda c, e, rng: laplace(c, 1.6 * e, rng)])
+def test_what_is_said_does_not_depend_on_time(monkeypatch, slow):
+    """A clock a hundred times as fast changes nothing; only the brake looks at it."""
+    lines, clock = [], time.process_time
+    for pace in (1, 100):
+        monkeypatch.setattr(time, "process_time", lambda pace=pace: (clock() - began) * pace)
+        monkeypatch.setattr(_runs, "BRAKE", 1000 * pace)
+        began = clock()
+        lines.append(said(slow))
+    assert lines[0] == lines[1]
+    monkeypatch.setattr(_runs, "BRAKE", 0.0)
+    assert "took too long" in said(slow)
 
 
 def test_parameters_are_drawn_from_a_fixed_seed():

@@ -192,7 +192,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_threshold, release(one_noise=True), "betray their difference"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {"heaven": 3.0}, "not in the data"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: list(counts), "expected a dict"),
-    (check.adp_threshold, lambda counts, epsilon, delta, rng: dict.fromkeys(counts, math.nan), "not a finite number"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: dict.fromkeys(counts, math.nan), "finite number"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {}, "published"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: print(end=""), "is the `return` missing?"),
     (check.adp_threshold, release(order=lambda noisy, counts: [key for key in counts if key in noisy]), "order"),

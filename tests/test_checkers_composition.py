@@ -308,7 +308,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: sizes.max(initial=1) / epsilon), "keenest user"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 2 * most / epsilon), "twice the noise"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: most / epsilon / 2), "half of what"),
-    (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1.6 * most / epsilon), "should be in 75%"),
+    (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1.6 * most / epsilon), "twice the noise it needs"),
     (check.comp_user, count_ratings(bounded=False), "all ratings are counted"),
     (check.comp_user, lambda users, most, epsilon, rng: float(exact(users, most)), "there is no noise"),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(most / epsilon), "is the centre"),

@@ -246,7 +246,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, five_stars(again=True), "that of 1 call before"),
     (check.dp_user, noise_of_the_heaviest, "heaviest user of this table"),
     (check.dp_user, lambda users, stars, B, epsilon, rng: rng.normal(15, 5), "should be in 75%"),
-    (check.dp_user, lambda users, stars, B, epsilon, rng: math.nan, "not finite"),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: math.nan, "finite number"),
     (check.dp_user, lambda users, stars, B, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.laplace(B / epsilon), "is the centre"),
     (check.dp_user, never_negative, "drawn again while the result is negative"),

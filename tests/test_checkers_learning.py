@@ -136,7 +136,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_step, step(data_noise=lambda g: 0.1 if len(g) > 12 else 1), "on ("),
     (check.sgd_step, step(data_noise=lambda g: 0.05 if len(np.unique(g, axis=0)) > 2 else 1), "on ("),
     (check.sgd_step, step(how=lambda g, c: g * c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)), "only what is too long is cut"),
-    (check.sgd_step, step(how=lambda g, c: cut(g, c) * 0.9), "should be in 70%"),
+    (check.sgd_step, step(how=lambda g, c: cut(g, c) * 0.9), "law of the right answer"),
     (check.sgd_step, step(how=lambda g, c: g), "not clipped"),
     (check.sgd_step, step(how=lambda g, c: np.clip(g, -c, c)), "each coordinate is cut"),
     (check.sgd_step, step(how="mean"), "the mean of the batch that is clipped"),

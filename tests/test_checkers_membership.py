@@ -210,9 +210,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_release, means(2**0.5, draw="normal"), "no ε at all"),
     (check.mem_release, means(shared=True), "one noise serves all"),
     (check.mem_release, means(correlated=True), "exact"),
-    (check.mem_release, frozen, ""),
+    (check.mem_release, frozen, "a seed is fixed inside"),
     (check.mem_release, lambda table, epsilon, rng: 0.5, "expected 4 numbers"),
-    (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0) + np.nan, "not finite"),
+    (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0) + np.nan, "finite numbers"),
     (check.mem_release, lambda table, epsilon, rng: print(end=""), "is the `return` missing"),
 ]
 

@@ -217,7 +217,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_defend, private(draw="normal"), "no ε at all"),
     (check.rec_defend, private(shared=True), "one noise serves all"),
     (check.rec_defend, same_size, "same size"),
-    (check.rec_defend, frozen, ""),
+    (check.rec_defend, frozen, "a seed is fixed inside"),
     (check.rec_defend, lambda *a: private()(*a)[:3], "expected 4 numbers"),
     (check.rec_defend, lambda *a: print(end=""), "is the `return` missing"),
     (check.rec_defend, lambda queries: 0, "TypeError"),

@@ -1,6 +1,8 @@
 """How a checker speaks: ○ not attempted, ✓ right, ✗ with the reason. It never raises because of an answer."""
+import contextlib
 import dis
 import functools
+import io
 import math
 import types
 import warnings
@@ -22,22 +24,35 @@ def checker(judge):
     """Make a checker of `judge(answer)`, which returns a word of praise or raises `Wrong` or `NotAttempted`."""
     name = judge.__name__
 
+    def said(answer):
+        try:
+            if answer is None or answer is ...:
+                raise NotAttempted
+            return f"✓ {name}: {judge(answer)}"
+        except NotAttempted as part:
+            return f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet"
+        except Wrong as reason:
+            return f"✗ {name}: {reason}"
+        except (Exception, SystemExit) as error:
+            return f"✗ {name}: your answer does not have the expected form, checking it raised {_words(error)}"
+
     @functools.wraps(judge)
     def check(answer):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if answer is None or answer is ...:
-                    raise NotAttempted
-                print(f"✓ {name}: {judge(answer)}")
-        except NotAttempted as part:
-            print(f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet")
-        except Wrong as reason:
-            print(f"✗ {name}: {reason}")
-        except (Exception, SystemExit) as error:
-            print(f"✗ {name}: your answer does not have the expected form, checking it raised {type(error).__name__}: {error}")
+        drawn = np.random.get_state()  # noqa: NPY002
+        # thousands of calls must not print thousands of lines, nor leave numpy changed
+        with warnings.catch_warnings(action="ignore"), np.errstate(), np.printoptions(), contextlib.redirect_stdout(io.StringIO()):
+            line = said(answer)
+        np.random.set_state(drawn)  # noqa: NPY002
+        print(" ".join(line.splitlines()))
 
     return check
+
+
+def _words(error):
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:                            # an exception of the learner's own, whose text fails
+        return type(error).__name__
 
 
 def ask(function, *arguments, **keywords):
@@ -49,7 +64,7 @@ def ask(function, *arguments, **keywords):
     except NotImplementedError:
         raise NotAttempted from None
     except (Exception, SystemExit) as error:
-        raise Wrong(f"your function raised {type(error).__name__}: {error}") from None
+        raise Wrong(f"your function raised {_words(error)}") from None
     if result is ... or result is None and is_stub(function):
         raise NotAttempted
     return result
@@ -88,7 +103,9 @@ def numbers(values, shape, what, finite=True):
         raise Wrong(f"{what}: expected {expected}, got None: is the `return` missing?")
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+        if np.asarray(values).dtype.kind in "USM":                       # "3.7" is a text, and a date is no number
+            raise TypeError
+    except (TypeError, ValueError, OverflowError):
         raise Wrong(f"{what}: expected {expected}, got {values!r}"[:200]) from None
     if array.shape != shape and not (shape == () and array.size == 1):
         raise Wrong(f"{what}: expected {expected}, got {f'an array of shape {array.shape}' if array.ndim else repr(values)}")
@@ -111,7 +128,7 @@ def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
     said, allowed = number(said, what, finite=False), max(tolerance, relative * abs(right) if math.isfinite(right) else 0.0)
     if said == right or abs(said - right) <= allowed:
         return
-    if math.isfinite(right) and right:
+    if math.isfinite(right) and right != round(right):                   # who says 999 for 1000 has miscounted, not rounded
         for decimals in range(1 - math.floor(math.log10(abs(right))), 12):         # two digits at least
             if abs(said - right) <= 0.5001 * 10.0**-decimals and abs(said - round(said, decimals)) < 1e-12 * max(1, abs(said)):
                 needed = max(math.ceil(-math.log10(2 * allowed)), decimals + 1) if allowed else decimals + 6

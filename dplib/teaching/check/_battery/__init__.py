@@ -4,26 +4,20 @@ A checker declares pairs of tables, the loss that is allowed between them, what 
 truth it should be. The battery runs the answer, looks for a telling event in one half of the runs, and tests it in the
 other half. Nothing is assumed of the noise: an answer that keeps its promise is refused with probability at most 1e-6.
 """
-import math
-import time
-
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from dplib.teaching.check import _laws
 from dplib.teaching.check._battery import _diagnosis
-from dplib.teaching.check._battery._diagnosis import CENTRE
 from dplib.teaching.check._battery._forms import MISSING, Cell, Choice, Labels, Lines, Numbers, read_lines
 from dplib.teaching.check._battery._hunt import hunt
-from dplib.teaching.check._battery._runs import Crowd, Pair, Runner, luck, slowness
+from dplib.teaching.check._battery._runs import CENTRE, Crowd, Pair, Runner, luck
 from dplib.teaching.check._battery._test import CHI_SQUARE, LEVEL, Refused, memory, still, useful
 from dplib.teaching.check._report import Wrong
 
-__all__ = ["CENTRE", "Choice", "Crowd", "Labels", "Lines", "Numbers", "Pair", "battery", "drawn", "looked", "luck",
-           "read_lines"]
+__all__ = ["CENTRE", "Choice", "Crowd", "Labels", "Lines", "Numbers", "Pair", "battery", "drawn", "looked", "luck", "read_lines"]
 
 QUICK, FORM = 400, 3                             # runs of the first look, calls per table of the look at the form
-PATIENCE = 4.0                                   # seconds of CPU at the usual pace; a slower answer gets fewer runs
 COMPARED = 4000                                  # outputs at most in a comparison of laws
 CELL = Cell(1, names=("the number that comes out",))
 
@@ -31,8 +25,7 @@ CELL = Cell(1, names=("the number that comes out",))
 def looked(pairs, crowds=()):
     """What a passed battery has looked at, in words."""
     n, cells = sum(bool(pair.claims) for pair in pairs), sum(crowd.size * crowd.calls for crowd in crowds)
-    seen = [f"{n} pair{'s' if n > 1 else ''} of tables"] * bool(n)
-    seen += [f"{cells:,} {crowds[0].words[0]}"] if cells else []
+    seen = [f"{n} pair{'s' if n > 1 else ''} of tables"] * bool(n) + [f"{cells:,} {crowd.words[0]}" for crowd in crowds[:1]]
     allowed = "ε and δ allow" if any(delta for at in [*pairs, *crowds] for _, delta in at.claims) else "ε allows"
     return f"no event among those tried tells neighbours apart by more than {allowed} ({', '.join(seen)})"
 
@@ -65,61 +58,47 @@ def battery(answer, form, pairs, *, crowds=(), call=None, mistakes=None, right=N
     may_change : bool
         Whether the answer may write into its arguments.
     """
+    names = [at.what for at in (*pairs, *crowds)]
+    assert len(set(names)) == len(names), f"a message could not tell these apart: {names}"
     return _Battery(answer, form, pairs, crowds, call, mistakes or {}, right, seed, may_change).judge()
 
 
 class _Battery:
     def __init__(self, answer, form, pairs, crowds, call, mistakes, right, seed, may_change):
-        self.answer, self.pairs, self.crowds, self.call = answer, pairs, crowds, call
-        self.mistakes, self.right, self.seed = mistakes, right, seed
+        self.answer, self.mistakes, self.right = answer, mistakes, right
         self.rng, self.coins = luck(seed), np.random.default_rng([seed, 7])
         self.run = Runner(answer, call, self.rng, may_change)
-        self.forms = [form(pair) if callable(form) else form for pair in pairs]
-        self.kept, self.seconds, self.pace = {}, [0.0] * len(pairs), slowness()
+        self.pairs = [_diagnosis.Place(pair, form(pair) if callable(form) else form, call) for pair in pairs]
+        self.crowds, self.kept = [_diagnosis.Place(crowd, CELL, call) for crowd in crowds], {}
         hunts = sum(2 + bool(pair.twice) for pair in pairs if pair.claims) + len(crowds) or 1
-        uses = [4 * form.columns + 2 * sum(map(len, pair.often)) for pair, form in zip(pairs, self.forms)]
-        uses = sum(uses) + 6 * len(crowds) or 1
+        uses = sum(4 * place.form.columns + 2 * sum(map(len, place.at.often)) for place in self.pairs) + 6 * len(crowds) or 1
         self.private, self.still, self.useful = 0.7 * LEVEL / hunts, 0.05 * LEVEL / hunts, 0.2 * LEVEL / uses
 
     def judge(self):
         try:
-            self.look_at_the_form()
-            self.look_at_pairs(QUICK)
-            for crowd in self.crowds:
-                self.look_at_crowd(crowd)
-            self.look_at_pairs(None)
+            for place in self.pairs:
+                for world in (0, 1) * FORM:
+                    self.run.once(place.form, place.at, world, look=True)
+            self.look_at_pairs(quick=True)
+            for place in self.crowds:
+                self.look_at_crowd(place, place.at)
+            self.look_at_pairs()
             self.look_at_two_calls()
             self.look_at_laws()
         except Refused as reason:
-            words = self.mistake(reason)
-            if words:
-                raise Wrong(f"{words}. Seen: {reason}") from None
-            raise
-        return looked(self.pairs, self.crowds)
+            words = self.mistake(reason) if reason.words is None else reason.words
+            raise (Wrong(f"{words}. Seen: {reason}") if words else reason) from None
+        return looked(*([place.at for place in places] for places in (self.pairs, self.crowds)))
 
-    def look_at_the_form(self):
-        for i, pair in enumerate(self.pairs):
-            started = time.process_time()
-            for world in (0, 1) * FORM:
-                self.run.once(self.forms[i], pair, world, look=True)
-            self.seconds[i] = (time.process_time() - started) / (2 * FORM)
-
-    def fewer(self, runs, patience):
-        """What the runs are divided by so that all fit into the time; a power of two, so that it varies little."""
-        too_long = sum(seconds * n for seconds, n in zip(self.seconds, runs)) / (patience * self.pace)
-        return 2 ** math.ceil(math.log2(too_long)) if too_long > 1 else 1
-
-    def look_at_pairs(self, quick):
-        runs = [quick or pair.runs + 2 * pair.twice for pair in self.pairs]
-        less = self.fewer(runs, PATIENCE / 3 if quick else PATIENCE)
-        for i, (pair, form) in enumerate(zip(self.pairs, self.forms)):
-            size = max(100, min(quick, pair.runs) // less) if quick else pair.runs // less
-            if not quick and size <= QUICK:
+    def look_at_pairs(self, quick=False):
+        """A first look at some runs, or one at all, in which those of the first are for the search only."""
+        for place in self.pairs:
+            pair, form, size = place.at, place.form, min(QUICK, place.at.runs) if quick else place.at.runs
+            x, world = self.kept.get(place, (np.empty((0, form.columns)), np.empty(0, int)))
+            if len(x) == size:
                 continue
-            world, started = self.coins.integers(0, 2, size), time.process_time()
-            x = self.run.many(form, pair, world)
-            self.seconds[i] = (time.process_time() - started) / size
-            self.kept[i] = (x, world)
+            more = self.coins.integers(0, 2, size - len(x))
+            x, world = self.kept[place] = np.vstack([x, self.run.many(form, pair, more)]), np.append(world, more)
             if pair.claims:
                 still(pair, x, world, self.still)
                 columns = form.statistics(x, pair, (world == 0) & _half(size))
@@ -129,17 +108,16 @@ class _Battery:
                 memory(form, pair, x, world)
 
     def look_at_two_calls(self):
-        less = self.fewer([pair.runs + 2 * pair.twice for pair in self.pairs], PATIENCE)
-        for pair, form in zip(self.pairs, self.forms):
+        for place in self.pairs:
+            pair, form = place.at, place.form
             if pair.twice and pair.claims:
-                world = self.coins.integers(0, 2, max(200, pair.twice // less))
+                world = self.coins.integers(0, 2, pair.twice)
                 both = self.run.many(form, pair, np.repeat(world, 2))
-                columns = form.joint(both[0::2], both[1::2], pair)
                 twice = [(2 * epsilon, 2 * delta) for epsilon, delta in pair.claims]
-                hunt(pair, columns, world, twice, self.private, _half(len(world)), joint=True)
+                hunt(pair, form.joint(both[0::2], both[1::2], pair), world, twice, self.private, _half(pair.twice), joint=True)
 
-    def look_at_crowd(self, crowd):
-        x, world = self.kept[crowd.what] = self.run.crowd(crowd, self.coins)
+    def look_at_crowd(self, place, crowd):
+        x, world = self.kept[place] = self.run.crowd(crowd, self.coins)
         out, (cells, published, count) = x[:, 0] > MISSING / 2, crowd.words
         search = np.arange(len(world)) % 2 == 0
         hunt(crowd, CELL.statistics(x, crowd, search), world, crowd.claims, self.private, search, CELL.known(x, crowd))
@@ -150,47 +128,34 @@ class _Battery:
                 raise Refused(f"{said}, and {least:.1%} at least could be", crowd)
             if most is not None and bdtrc(came - 1, n, most) < self.useful:
                 raise Refused(f"{said}, and only {most:.1%} should be", crowd)
-            if crowd.within is not None and came > 100:
-                near = int((np.abs(x[out & (world == w), 0] - crowd.truth[w]) <= crowd.within).sum())
-                if bdtr(near, came, crowd.share) < self.useful:
-                    raise Refused(f"of {came:,} {cells} ({crowd.name(w)}, {published}) {near:,} are within "
-                                  f"{crowd.within:.3g} of the exact {count}, and {crowd.share:.0%} at least should be",
-                                  crowd)
+            near = 0 if crowd.within is None else int((np.abs(x[out & (world == w), 0] - crowd.truth[w]) <= crowd.within).sum())
+            if crowd.within is not None and came > 100 and bdtr(near, came, crowd.share) < self.useful:
+                raise Refused(f"of {came:,} {cells} ({crowd.name(w)}, {published}) {near:,} are within {crowd.within:.3g} of the exact {count}, and "
+                              f"{crowd.share:.0%} at least should be", crowd)
 
     def look_at_laws(self):
-        for i, kept in list(self.kept.items()):
-            place = self.place(i)
-            on = f"on ({place.at.name(0)}) or ({place.at.name(1)})"
-            if isinstance(place.at.law, tuple):
-                self.look_at_exact_law(place, *kept)
-            elif place.at.law and self.right is not None:
-                x, world = mine = [v[:COMPARED] for v in kept]
-                if place.alike(mine, place.sample(self.right, len(x), seed=8)) < CHI_SQUARE:
-                    reason = Refused(f"{on} {len(x):,} runs do not have the law of the right answer", place.at)
-                    if place.at.law == "exactly" or self.mistake(reason, math.inf):
+        for place, (x, world) in list(self.kept.items()):
+            law, on = place.at.law, f"on ({place.at.name(0)}) or ({place.at.name(1)})"
+            if isinstance(law, tuple):
+                for w in (0, 1):
+                    def name(k, place=place, w=w):
+                        return f"on ({place.at.name(w)}) {place.form.what} {place.form.of[k]!r}"
+
+                    try:
+                        _laws.compare(np.bincount(x[world == w, 0].astype(int), minlength=len(place.form.of)), law[w], {}, name, CHI_SQUARE)
+                    except Wrong as reason:
+                        raise Refused(str(reason), place.at) from None
+            elif law and self.right is not None:
+                mine, right = ([v[:COMPARED] for v in sample] for sample in ((x, world), place.sample(self.right, min(len(x), COMPARED), seed=8)))
+                if place.alike(mine, right) < CHI_SQUARE:
+                    reason = Refused(f"{on} {len(mine[0]):,} runs do not have the law of the right answer", place.at)
+                    reason.words = self.mistake(reason)
+                    if law == "exactly" or reason.words:
                         raise reason
 
-    def look_at_exact_law(self, place, x, world):
-        def name(k):
-            return f"on ({place.at.name(w)}) {place.form.what} {place.form.of[k]!r}"
-
-        for w in (0, 1):
-            counts = np.bincount(x[world == w, 0].astype(int), minlength=len(place.form.of))
-            try:
-                _laws.compare(counts, place.at.law[w], {}, name, CHI_SQUARE)
-            except Wrong as reason:
-                raise Refused(str(reason), place.at) from None
-
-    def place(self, i):
-        crowd = next((crowd for crowd in self.crowds if crowd.what == i), None)
-        return _diagnosis.Place(crowd or self.pairs[i], CELL if crowd else self.forms[i], self.call)
-
-    def mistake(self, reason, patience=_diagnosis.PATIENCE):
-        """The words for the mistake that looks like the refused answer."""
-        places = [(self.place(i), kept) for i, kept in self.kept.items()]
-        refused = next(place for place in places if place[0].at is reason.pair)
-        patience = patience * self.pace
-        return _diagnosis.name(reason, self.answer, places, refused, self.mistakes, self.right, self.rng, patience)
+    def mistake(self, reason):
+        """The words for the mistake that looks like the refused answer, or none."""
+        return _diagnosis.name(reason, self.answer, list(self.kept.items()), self.mistakes, self.right, self.rng)
 
 
 def _half(size):

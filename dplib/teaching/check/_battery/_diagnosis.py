@@ -1,22 +1,18 @@
 """Which of the mistakes that the checker knows looks like the refused answer; silence if none clearly does."""
-import time
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import chdtrc
 
 from dplib.teaching.check._battery._hunt import Event, Telling
-from dplib.teaching.check._battery._runs import Runner, luck
+from dplib.teaching.check._battery._runs import CENTRE, Crowd, Runner, luck
 from dplib.teaching.check._battery._test import alike
 
-PATIENCE = 4.0                                   # seconds of CPU for the search; it decides about words only
-FIRST, MORE = 200, 2000                          # runs of each mistake, and of the few that look like the answer
+FIRST, MORE, OTHERS = 200, 2000, 800             # runs of each mistake, of the few that look like the answer, of these elsewhere
 FITS, ELSEWHERE = 1e-4, 1e-7                     # below these p-values samples differ: on the refused pair, elsewhere
-CENTRE = ("the first argument of rng.{0} is the centre; write scale= for the size: rng.{0}(b) is noise of size 1 "
-          "around b")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Place:
     """A pair or a crowd on which functions are run and compared."""
 
@@ -26,18 +22,25 @@ class Place:
 
     @property
     def is_crowd(self):
-        return hasattr(self.at, "build")
+        return isinstance(self.at, Crowd)
 
-    def sample(self, function, runs, until=None, seed=5):
+    def sample(self, function, runs, seed=5):
         coins, runner = np.random.default_rng([seed, 6]), Runner(function, self.call, luck(seed))
         if self.is_crowd:
             return runner.crowd(self.at, coins, 1 if runs == FIRST else min(self.at.calls, 2))
         world = coins.integers(0, 2, runs)
-        x = runner.many(self.form, self.at, world, until)
-        return x, world[:len(x)]
+        return runner.many(self.form, self.at, world), world
 
     def alike(self, one, two):
-        return alike(*one, *two, views=[weights for _, weights in getattr(self.form, "views", ())])
+        return alike(*one, *two, views=self.form.views)
+
+    def fits(self, function, runs, mine):
+        """(p-value, sample) of a mistake; nan where it fails, on a table where it never stood."""
+        try:
+            sample = self.sample(function, runs)
+        except Exception:
+            return float("nan"), None
+        return self.alike(mine, sample), sample
 
     def shows(self, reason, x, world):
         """Whether the telling event tells the tables apart in this sample too, and is about as frequent as it was."""
@@ -51,57 +54,32 @@ class Place:
         e, n = np.exp(epsilon), runs[d]
         if (seen[d] - e * seen[1 - d] - delta * n) / np.sqrt(seen[d] + e * e * seen[1 - d] + delta * n + 1) < 1:
             return False
-        before, of = np.array(reason.seen, dtype=float), np.maximum(reason.runs, 1.0)
-        share, runs = (before + seen) / (of + runs), np.maximum(runs, 1.0)
-        spread = share * (1 - share) * (1 / of + 1 / runs)
-        return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(spread, 1e-300)) >= FITS))
+        before, of, runs = np.array(reason.seen, dtype=float), np.maximum(reason.runs, 1.0), np.maximum(runs, 1.0)
+        share = (before + seen) / (of + runs)
+        return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)) >= FITS))
 
 
-def name(reason, answer, kept, refused, mistakes, right, rng, patience=PATIENCE):
-    """The message of the mistake that looks like the answer, or None.
-
-    `kept` holds (Place, (outputs, worlds)) for all pairs that were run, `refused` the one of the refusal.
-    """
+def name(reason, answer, kept, mistakes, right, rng):
+    """The message of the mistake that looks like the answer, or "". `kept` holds (Place, (outputs, worlds)) for all that was run."""
     if rng.centred:
         return CENTRE.format(rng.centred)
     if not mistakes or getattr(reason, "joint", False):
-        return None
-    (place, mine), until = refused, time.process_time() + patience
+        return ""
+    place, mine = next(item for item in kept if item[0].at is reason.pair)
     if not place.is_crowd and len(mine[0]) < MORE:
-        mine = place.sample(answer, MORE, time.process_time() + 1.0, seed=12)
+        mine = place.sample(answer, MORE, seed=12)
     more = min(max(len(mine[0]), MORE), 2 * MORE)
-
-    def fitting(runs, messages):
-        for message in messages:
-            if time.process_time() > until:
-                return
-            try:
-                sample = place.sample(mistakes[message], runs, until)
-            except Exception:                    # a mistake may fail on a table where it never stood
-                continue
-            p = place.alike(mine, sample)
-            if p >= FITS:
-                yield p, message, sample
-
-    likely = sorted(fitting(FIRST, mistakes), key=lambda item: -item[0])[:4]
-    best = list(fitting(more, [message for _, message, _ in likely]))
-    if isinstance(reason, Telling):
-        best = [item for item in best if place.shows(reason, *item[2])]
+    likely = [(place.fits(mistake, FIRST, mine)[0], message) for message, mistake in mistakes.items()]
+    likely = sorted((item for item in likely if item[0] >= FITS), key=lambda item: -item[0])[:4]
+    best = [(message, *place.fits(mistakes[message], more, mine)) for _, message in likely]
+    best = [item for item in best if item[1] >= FITS and (not isinstance(reason, Telling) or place.shows(reason, *item[2]))]
     if best and right is not None:               # what is right here was not refused here
-        true = place.sample(right, more, until)
+        true = place.sample(right, more)
         best = [item for item in best if place.alike(true, item[2]) < FITS]
-    best = [(_elsewhere(mistakes[message], kept, until) if len(kept) > 1 else p, message) for p, message, _ in best]
-    p, message = max(best, default=(0.0, None))
-    return message if p >= ELSEWHERE else None
-
-
-def _elsewhere(mistake, kept, until):
-    """How well a mistake fits on all pairs that were run."""
-    worst = 1.0
-    for place, mine in kept:
-        if not place.is_crowd and time.process_time() < until:
-            try:
-                worst = min(worst, place.alike(mine, place.sample(mistake, FIRST, until)))
-            except Exception:
-                continue
-    return worst
+    others = [(place, mine, place.fits(right, OTHERS, mine)[0] if right else 0.0) for place, mine in kept if best and not place.is_crowd]
+    found = []
+    for message, p, _ in best:                   # on the other tables the answer must look like the mistake, or be right
+        own = [place.fits(mistakes[message], OTHERS, mine)[0] for place, mine, _ in others]
+        if all(not max(p, true) < ELSEWHERE for p, (*_, true) in zip(own, others)):
+            found.append((np.nanmin([1.0, *own]) if own else p, message))
+    return max(found, default=(0.0, ""))[1]

@@ -1,22 +1,20 @@
 """What a mechanism's output looks like: how one output is read, and which numbers made from it are looked at."""
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 
-from dplib.teaching.check._report import Wrong
+from dplib.teaching.check._report import Wrong, numbers
 
 MISSING = -1e300                                 # stands for an output that is not there
 EXACT = "an exact value comes out, which the other table never shows: "
-SHARED = "one noise serves two outputs, their difference is exact: "
-TURNED = "the noise of one output is that of another, turned round; their sum is exact: "
-SIZES = "two noises have the same size, so a sum or a difference is exact: "
-AGAIN = "one call uses the noise of the call before: "
+AGAIN = "one call uses the noise of the call before"
+THERE = "(1: yes), which"
 
 
 class Column(NamedTuple):
@@ -40,20 +38,17 @@ def sides(pair, m):
 
 
 class Form:
-    """How one output is read; columns to hunt in, of one call and of two in turn; known events; columns for memory."""
+    """How one output is read; columns to hunt in, of one call (`statistics`) and of two in turn (`joint`)."""
 
-    columns = 1
+    columns, views = 1, ()
 
-    def numbers(self, x):
-        """The numbers that should be near the truth, and what they are called."""
+    def numbers(self, x):                        # those that should be near the truth, and what they are called
         return x[:, :0], []
 
-    def known(self, x, pair):
-        """(column, kind, value) of events that need no search."""
+    def known(self, x, pair):                    # (column, kind, value) of events that need no search
         return ()
 
-    def memory(self, x, pair, world):
-        """(what, its values, whether equal values are telling)."""
+    def memory(self, x, pair, world):            # (what, its values, whether equal values are telling)
         return ()
 
 
@@ -70,48 +65,32 @@ class Numbers(Form):
         return max(self.size, 1)
 
     def called(self):
-        if not isinstance(self.names, str):
-            return list(self.names)
-        return [f"{self.names} {i + 1}" for i in range(self.size)] if self.size else ["the result"]
+        words = [f"{self.names} {i + 1}" for i in range(self.size)] if self.size else ["the result"]
+        return words if isinstance(self.names, str) else list(self.names)
 
     def read(self, got):
-        if type(got) is float and not self.size and math.isfinite(got):
-            return got
-        expected = f"{self.size} numbers" if self.size else "a number"
-        try:
-            got = np.array(got, dtype=float)
-        except (TypeError, ValueError):
-            raise Wrong(f"expected {expected}, got {got!r}"[:200]) from None
-        if got.shape not in ({(self.size,)} if self.size else {(), (1,)}):
-            raise Wrong(f"expected {expected}, got an array of shape {got.shape}")
-        if not math.isfinite(np.vdot(got, got)) and not np.isfinite(got).all():
-            raise Wrong(f"the result is not finite: {got.tolist()}"[:200])
-        return got if self.size else float(got.reshape(()))
+        return got if type(got) is float and not self.size and isfinite(got) else numbers(got, (self.size,) if self.size else (), "the result")
 
     def numbers(self, x):
         return x, self.called()
 
     def statistics(self, x, pair, search):
         truth = sides(pair, self.columns)[0]
-        views = [(label, np.asarray(w, dtype=float)) for label, w in self.views]
-        return numeric(x, 0.0 if truth is None else truth, self.called(), views, search)
+        return _numeric(x, 0.0 if truth is None else truth, self.called(), self.views, search)
 
     def joint(self, x, y, pair):
-        truth, names, m = sides(pair, self.columns)[0], self.called(), self.columns
+        truth, names = sides(pair, self.columns)[0], self.called()
         a, b = (x, y) if truth is None else (x - truth, y - truth)
-        for i, j in sorted(((i, j) for i in range(m) for j in range(m)), key=lambda place: place[0] != place[1])[:64]:
-            what = f"{names[j]} of a call and {names[i]} of the call before"
-            yield Column(f"the difference of the noises in {what}", tidy(b[:, j] - a[:, i]), AGAIN)
-            yield Column(f"the sum of the noises in {what}", tidy(b[:, j] + a[:, i]), AGAIN[:-2] + ", turned round: ")
+        for i, j in sorted(product(range(len(names)), repeat=2), key=lambda place: place[0] != place[1])[:64]:
+            what = f"of the noises in {names[j]} of a call and {names[i]} of the call before"
+            yield Column(f"the difference {what}", tidy(b[:, j] - a[:, i]), AGAIN + ": ")
+            yield Column(f"the sum {what}", tidy(b[:, j] + a[:, i]), AGAIN + ", turned round: ")
 
     def known(self, x, pair):
         one, two = sides(pair, self.columns)
-        if one is None or two is None:
-            return
-        if self.views:                           # noise is independent there, if anywhere
-            w = np.array([weights for _, weights in self.views], dtype=float)
-            x, one, two = x @ w.T, w @ one, w @ two
-        yield from nearer(x, one, two, self.called()[0])
+        if one is not None and two is not None:
+            w = np.array([weights for _, weights in self.views] or np.eye(len(one)), dtype=float)
+            yield from _nearer(x @ w.T, w @ one, w @ two, self.called()[0])      # noise is independent in the views, if anywhere
 
     def memory(self, x, pair, world):
         one, two = sides(pair, self.columns)
@@ -126,7 +105,7 @@ class Cell(Numbers):
     """The number of one cell of a crowd, which may be missing."""
 
     def known(self, x, pair):
-        yield Column("what comes out at all (1: yes), which", (x[:, 0] > MISSING / 2).astype(float)), "at least", 1.0
+        yield Column(f"what comes out at all {THERE}", (x[:, 0] > MISSING / 2).astype(float)), "at least", 1.0
         yield from super().known(x, pair)
 
 
@@ -139,20 +118,16 @@ class Choice(Form):
 
     @cached_property
     def codes(self):
-        return {outcome: float(code) for code, outcome in enumerate(self.of)}
+        return {(isinstance(outcome, bool), outcome): float(code) for code, outcome in enumerate(self.of)}
 
     def read(self, got):
-        outcome = got
-        if isinstance(got, (list, np.ndarray, np.generic)):
-            outcome = got.tolist() if not isinstance(got, list) else got
-            outcome = tuple(outcome) if isinstance(outcome, list) else outcome
+        outcome = got.tolist() if isinstance(got, (np.ndarray, np.generic)) else got
+        outcome = tuple(outcome) if isinstance(outcome, list) else outcome
         try:
-            code = self.codes.get(outcome)
-        except TypeError:
+            code = self.codes.get((isinstance(outcome, bool), outcome))
+        except TypeError:                        # not hashable
             code = None
-        right = None if code is None else self.of[int(code)]
-        fits = isinstance(right, bool) == isinstance(outcome, bool)
-        if code is None or not fits or isinstance(outcome, float) and not isinstance(right, float):
+        if code is None or isinstance(outcome, float) and not isinstance(self.of[int(code)], float):
             shown = [outcome for outcome in self.of if outcome is not None]
             raise Wrong(f"expected one of {shown}{' or None' if None in self.of else ''}, got {got!r}"[:300])
         return code
@@ -161,13 +136,12 @@ class Choice(Form):
         yield Column(self.what, x[:, 0], show=lambda code: repr(self.of[int(code)]))
 
     def joint(self, x, y, pair):
-        k = len(self.of)
-        yield Column(f"{self.what} of two calls", x[:, 0] * k + y[:, 0],
-                     show=lambda code: f"{self.of[int(code) // k]!r}, then {self.of[int(code) % k]!r}")
+        yield Column(f"{self.what} of two calls", x[:, 0] * len(self.of) + y[:, 0],
+                     show=lambda code: "{!r}, then {!r}".format(*(self.of[i] for i in divmod(int(code), len(self.of)))))
 
     def known(self, x, pair):
         for outcome in pair.watch:
-            yield next(self.statistics(x, pair, None)), "is", self.codes[outcome]
+            yield next(self.statistics(x, pair, None)), "is", float(self.of.index(outcome))
 
     def memory(self, x, pair, world):
         yield self.what, x[:, 0] * 2 + world, False
@@ -185,19 +159,13 @@ class Labels(Form):
         return self.size
 
     def read(self, got):
-        try:
-            got = np.array(got, dtype=float)
-        except (TypeError, ValueError):
-            raise Wrong(f"expected {self.size} reports, got {got!r}"[:200]) from None
-        if got.shape != (self.size,):
-            raise Wrong(f"expected {self.size} reports, one for each person, got an array of shape {got.shape}")
-        fine = (got >= 0) & (got < self.k) & (got == np.floor(got))
-        if not fine.all():
-            raise Wrong(f"a report is none of the answers 0 to {self.k - 1}: {got[~fine][0]:g}")
+        got = numbers(got, (self.size,), "the reports, one for each person")
+        if not ((got >= 0) & (got < self.k) & (got == np.floor(got))).all():
+            raise Wrong(f"a report is none of the answers 0 to {self.k - 1}: {got.tolist()}"[:200])
         return got
 
-    def shifts(self, x, pair):
-        return (x - np.asarray(pair.truth[0])) % self.k
+    def shifts(self, x, pair, world=0):
+        return (x - np.stack(pair.truth)[world]) % self.k
 
     def two(self, code):
         return str(divmod(int(code), self.k))
@@ -207,24 +175,21 @@ class Labels(Form):
         for i in range(self.size):
             yield Column(f"the report of person {i + 1}, minus what it is in the first table,", shift[:, i])
         yield Column("the number of reports that are true in the first table", (shift == 0).sum(axis=1).astype(float))
-        for i in np.flatnonzero(np.asarray(pair.truth[0]) != np.asarray(pair.truth[1])):
+        for i in np.flatnonzero(np.not_equal(*pair.truth)):
             for j in (j for j in range(self.size) if j != i):
                 two = f"persons {i + 1} and {j + 1}"
-                yield Column(f"the pair of the reports of {two}, minus what they are in the first table,",
-                             k * shift[:, i] + shift[:, j], show=self.two)
-                yield Column(f"{two} both lie or both tell the truth (1: yes), which",
-                             ((shift[:, i] == 0) == (shift[:, j] == 0)).astype(float))
+                yield Column(f"the pair of the reports of {two}, minus what they are in the first table,", k * shift[:, i] + shift[:, j], show=self.two)
+                yield Column(f"{two} both lie or both tell the truth {THERE}", ((shift[:, i] == 0) == (shift[:, j] == 0)).astype(float))
 
     def joint(self, x, y, pair):
-        a, b = self.shifts(x, pair), self.shifts(y, pair)
+        both = self.k * self.shifts(x, pair) + self.shifts(y, pair)
         for i in range(self.size):
-            yield Column(f"the pair of the reports of person {i + 1} in two surveys, minus those in the first table,",
-                         self.k * a[:, i] + b[:, i], "two surveys share their coins: ", self.two)
+            yield Column(f"the pair of the reports of person {i + 1} in two surveys, minus those in the first table,", both[:, i],
+                         "two surveys share their coins: ", self.two)
 
     def memory(self, x, pair, world):
-        shift = (x - np.stack(pair.truth)[world]) % self.k
-        for i in range(min(self.size, 10)):
-            yield f"the lie of person {i + 1}", shift[:, i], False
+        for i, lies in enumerate(self.shifts(x, pair, world).T[:10]):
+            yield f"the lie of person {i + 1}", lies, False
 
 
 @dataclass(frozen=True)
@@ -247,26 +212,24 @@ class Lines(Form):
         m, (values, names) = len(self.keys), self.numbers(x)
         places, truth = x[:, m:], sides(pair, m)[0]
         for i, key in enumerate(self.keys):
-            yield Column(f"{key!r} is among the published (1: yes), which", (values[:, i] > MISSING / 2).astype(float))
+            yield Column(f"{key!r} is among the published {THERE}", (places[:, i] >= 0).astype(float))
         for i, j in combinations(range(m), 2):
             both = (places[:, i] >= 0) & (places[:, j] >= 0)
-            order = np.where(both, np.where(places[:, i] < places[:, j], 1.0, 2.0), 0.0)
-            two = f"{self.keys[i]!r} and {self.keys[j]!r}"
-            yield Column(f"the order of {two} (1: as written here, 2: turned round, 0: not both there)", order,
+            yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} (1: as written here, 2: turned round, 0: not both there)",
+                         np.where(both, 1.0 + (places[:, i] > places[:, j]), 0.0),
                          "the order in which they come out tells the exact counts or the order of the table: ")
-        yield from numeric(values, 0.0 if truth is None else truth, names, [], search)
+        yield from _numeric(values, 0.0 if truth is None else truth, names, (), search)
 
     def joint(self, x, y, pair):
         for i, key in enumerate(self.keys):
             there = (x[:, i] > MISSING / 2) & (y[:, i] > MISSING / 2)
-            yield Column(f"the difference of the noisy counts of {key!r} in two calls",
-                         np.where(there, tidy(y[:, i] - x[:, i]), MISSING), AGAIN)
+            yield Column(f"the difference of the noisy counts of {key!r} in two calls", np.where(there, tidy(y[:, i] - x[:, i]), MISSING), AGAIN + ": ")
 
     def known(self, x, pair):
         one, two = sides(pair, len(self.keys))
         if one is not None and two is not None:
             values = x[:, :len(self.keys)]
-            yield from nearer(np.where(values < MISSING / 2, one, values), one, two, "the noisy count")
+            yield from _nearer(np.where(values < MISSING / 2, one, values), one, two, "the noisy count")
 
 
 def read_lines(got, keys):
@@ -278,17 +241,12 @@ def read_lines(got, keys):
     for place, (key, value) in enumerate(got.items()):
         if key not in number:
             raise Wrong(f"a category came out that is not in the data: {key!r}"[:200])
-        try:
-            values[number[key]] = float(value)
-        except (TypeError, ValueError):
-            raise Wrong(f"{key!r} comes with {value!r}, and not with a number"[:200]) from None
+        values[number[key]] = value if type(value) is float and isfinite(value) else numbers(value, (), f"the noisy count of {key!r}")
         places[number[key]] = place
-    if not np.isfinite(values).all():
-        raise Wrong("a noisy count is not a finite number")
     return values, places
 
 
-def nearer(x, one, two, name):
+def _nearer(x, one, two, name):
     """Known events, (column, kind, value): nearer to one exact output than to the other, by a distance."""
     if np.array_equal(one, two):
         return
@@ -298,58 +256,44 @@ def nearer(x, one, two, name):
         yield Column(name, x[:, 0]), "at least", high - 1e-9
         return
     off, most = tidy(np.abs(x - two).sum(axis=1) - np.abs(x - one).sum(axis=1)), float(np.abs(one - two).sum())
-    label = "the distance in L1 from the second table's exact outputs, less that from the first's,"
+    column = Column("the distance in L1 from the second table's exact outputs, less that from the first's,", off)
     for part in (1, 0.5):
-        yield Column(label, off), "at least", part * most * (1 - 1e-9)
-        yield Column(label, off), "at most", -part * most * (1 - 1e-9)
+        yield column, "at least", part * most * (1 - 1e-9)
+        yield column, "at most", -part * most * (1 - 1e-9)
 
 
-def numeric(x, truth, names, views, search):
+def _numeric(x, truth, names, views, search):
     """Columns of a vector of numbers, some perhaps missing; `search` marks runs that may be used to choose columns."""
     m, gone = x.shape[1], x < MISSING / 2
+    r, holes = np.where(gone, 0.0, x - truth), gone.any()
 
     def shown(values, *columns):
-        return np.where(gone[:, columns].any(axis=1), MISSING, values) if gone.any() else values
+        return np.where(gone[:, columns].any(axis=1), MISSING, values) if holes else values
 
-    r = np.where(gone, 0.0, x - truth)
-    for i in range(m):
-        yield Column(names[i], shown(tidy(x[:, i]), i), EXACT)
-        yield Column(f"the part of {names[i]} after the point, measured from the exact value on the first table,",
-                     shown(np.round(r[:, i] - np.round(r[:, i]), 6), i),
-                     "noise of whole numbers does not hide the part after the point: ")
+    for i, name in enumerate(names):
+        yield Column(name, shown(tidy(x[:, i]), i), EXACT)
+        yield Column(f"the part of {name} after the point, measured from the exact value on the first table,",
+                     shown(np.round(r[:, i] - np.round(r[:, i]), 6), i), "noise of whole numbers does not hide the part after the point: ")
     for label, weights in views:
-        yield Column(label, tidy(x @ weights), EXACT)
-    if m > 1:
-        if not gone.any():
-            yield Column("the sum of all outputs", tidy(x.sum(axis=1)),
-                         "the noises cancel in the sum, which is exact: ")
-        pairs = [(i, j) for i, j in combinations(range(m), 2) if m <= 8 or i == 0 or j == i + 1]
-        for i, j in pairs:
-            yield Column(f"the difference of {names[i]} and {names[j]}", shown(tidy(x[:, i] - x[:, j]), i, j), SHARED)
-            yield Column(f"the sum of {names[i]} and {names[j]}", shown(tidy(x[:, i] + x[:, j]), i, j), TURNED)
-            two = f"{names[i]} and {names[j]}"
+        yield Column(label, tidy(x @ np.asarray(weights, dtype=float)), EXACT)
+    for i, j in combinations(range(m), 2):
+        if m <= 8 or i == 0 or j == i + 1:
+            two, a, b = f"{names[i]} and {names[j]}", x[:, i], x[:, j]
+            yield Column(f"the difference of {two}", shown(tidy(a - b), i, j), "one noise serves two outputs, their difference is exact: ")
+            yield Column(f"the sum of {two}", shown(tidy(a + b), i, j), "the noise of one output is that of another, turned round; their sum is exact: ")
             yield Column(f"{two}: the sizes of their noises, as seen from the first table, differ by a number that",
-                         shown(tidy(np.abs(r[:, i]) - np.abs(r[:, j])), i, j), SIZES)
-        if not gone.any():
-            yield from _null(r, x, search)
-    if len(views) > 1:
-        z = r @ np.array([weights for _, weights in views]).T
-        some = z[search][:200]
-        for i, j in combinations(range(min(len(views), 40)), 2):
-            for sign, word, means in (-1, "difference", "share their noise"), (1, "sum", "have noise of the same size"):
-                if len(np.unique(tidy(some[:, i] + sign * some[:, j]))) < 0.97 * len(some):  # exact values
-                    yield Column(f"the {word} of ({views[i][0]}) and ({views[j][0]})", tidy(z[:, i] + sign * z[:, j]),
-                                 f"two blocks {means}: ")
-
-
-def _null(r, x, search):
-    """A combination of the outputs without noise, if there is one."""
-    few = r[search][:1000]
-    few = few - few.mean(axis=0)
-    if len(few) < 2 * r.shape[1]:
-        return
-    _, s, v = np.linalg.svd(few, full_matrices=False)
-    if s[0] > 0 and s[-1] < 1e-7 * s[0]:
-        v = v[-1] / v[-1][np.abs(v[-1]).argmax()]
-        yield Column(f"the combination {np.round(v, 3).tolist()} of the outputs", np.round(x @ v, 6),
-                     "in one combination of the outputs all noise cancels: ")
+                         shown(tidy(np.abs(r[:, i]) - np.abs(r[:, j])), i, j), "two noises have the same size, so a sum or a difference is exact: ")
+    if m > 1 and not holes:
+        yield Column("the sum of all outputs", tidy(x.sum(axis=1)), "the noises cancel in the sum, which is exact: ")
+        few = r[search][:1000] - r[search][:1000].mean(axis=0)
+        _, s, v = np.linalg.svd(few, full_matrices=False) if len(few) >= 2 * m else (0, [0], 0)
+        if s[0] > 0 and s[-1] < 1e-7 * s[0]:     # a direction without noise
+            v = v[-1] / v[-1][np.abs(v[-1]).argmax()]
+            yield Column(f"the combination {np.round(v, 3).tolist()} of the outputs", np.round(x @ v, 6),
+                         "in one combination of the outputs all noise cancels: ")
+    z = r @ np.array([weights for _, weights in views], dtype=float).reshape(-1, m).T
+    few = z[search][:200]
+    for i, j in combinations(range(min(len(views), 40)), 2):
+        for sign, word, means in (-1, "difference", "share their noise"), (1, "sum", "have noise of the same size"):
+            if len(np.unique(tidy(few[:, i] + sign * few[:, j]))) < 0.97 * len(few):     # exact values
+                yield Column(f"the {word} of ({views[i][0]}) and ({views[j][0]})", tidy(z[:, i] + sign * z[:, j]), f"two blocks {means}: ")

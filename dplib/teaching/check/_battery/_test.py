@@ -8,14 +8,16 @@ from dplib.teaching.check._battery._forms import tidy
 from dplib.teaching.check._report import Wrong
 
 LEVEL = 1e-6                                     # how often a right answer is refused, by all exact tests together
-CHI_SQUARE = 1e-9                                # for each test of memory or law: chi-square, which holds in the limit
+CHI_SQUARE = 1e-9                                # for each test of memory or of two samples: chi-square, which holds in the limit
 LAGS = 16
 CUTS = np.concatenate([[0.003, 0.012], np.arange(1, 20) / 20, [0.988, 0.997]])
 TRACE = None                                     # a list here keeps each p-value times the number of tests
 
 
 class Refused(Wrong):
-    """Refused for what was seen on a pair of tables or in a crowd."""
+    """Refused for what was seen on a pair of tables or in a crowd; `words` name the mistake, when it is known."""
+
+    words = None
 
     def __init__(self, message, pair):
         self.pair = pair
@@ -43,7 +45,7 @@ def p_value(a, b, runs, epsilon, delta, level):
 
 
 def still(pair, x, world, level):
-    """`Wrong` for the same output in every run on one table, and never on the other.
+    """`Refused` for the same output in every run on one table, and never on the other.
 
     An output of chance p there has chance (p - delta)/e^epsilon at least here, so this happens with the chance
     max over p of (p (1 - p/e^epsilon) + delta/e^epsilon)^(runs - 1) at most.
@@ -56,32 +58,27 @@ def still(pair, x, world, level):
     for w in (0, 1):
         mine, other = x[world == w], x[world != w]
         if (mine == mine[0]).all() and not (other == mine[0]).all(axis=1).any():
-            raise Refused(f"on ({pair.name(w)}) the output is the same in all of {len(mine)} runs: there is no noise "
-                          "there, or a seed is fixed inside", pair)
+            raise Refused(f"on ({pair.name(w)}) the output is the same in all of {len(mine)} runs: there is no noise there, or a seed is fixed inside", pair)
 
 
 def useful(form, pair, x, world, level):
     """`Refused` if an output is too rarely near the truth, or a choice too rarely the clear one."""
     for w in (0, 1):
         mine = x[world == w]
-        if not len(mine):
-            continue
+        n, (values, names) = len(mine), form.numbers(mine)
+        same = "; it is the same in all of them: is a seed fixed inside?" if n > 20 and (mine == mine[0]).all() else ""
         for outcome, share in pair.often[w].items():
-            hits = int((mine[:, 0] == form.codes[outcome]).sum())
-            if bdtr(hits, len(mine), share) < level:
-                raise Refused(f"on ({pair.name(w)}) {form.what} is {outcome!r} in {hits:,} of {len(mine):,} runs, "
-                              f"and should be in {share:.0%} at least", pair)
-        values, names = form.numbers(mine)
+            hits = int((mine[:, 0] == form.of.index(outcome)).sum())
+            if bdtr(hits, n, share) < level:
+                raise Refused(f"on ({pair.name(w)}) {form.what} is {outcome!r} in {hits:,} of {n:,} runs, and should be in {share:.0%} at least{same}", pair)
         if pair.within is None or pair.truth[w] is None or not names:
             continue
         truth, within = (np.broadcast_to(np.asarray(v, dtype=float), len(names)) for v in (pair.truth[w], pair.within))
-        for i, name in enumerate(names):
-            hits = int((np.abs(values[:, i] - truth[i]) <= within[i]).sum())
-            if bdtr(hits, len(mine), pair.share) < level:
+        for i, hits in enumerate((np.abs(values - truth) <= within).sum(axis=0).tolist()):
+            if bdtr(hits, n, pair.share) < level:
                 middle = np.median(np.where(values[:, i] < -1e299, np.inf, values[:, i] - truth[i]))
-                raise Refused(f"on ({pair.name(w)}) {name} is within {within[i]:.3g} of {truth[i]:.4g} in {hits:,} of "
-                              f"{len(mine):,} runs, and should be in {pair.share:.0%} at least "
-                              f"(the middle of its errors is {middle:+.3g})", pair)
+                raise Refused(f"on ({pair.name(w)}) {names[i]} is within {within[i]:.3g} of {truth[i]:.4g} in {hits:,} of {n:,} runs, and should be in "
+                              f"{pair.share:.0%} at least (the middle of its errors is {middle:+.3g}){same}", pair)
 
 
 def memory(form, pair, x, world):
@@ -92,45 +89,44 @@ def memory(form, pair, x, world):
         values = np.unique(column)
         if telling and len(values) > len(column) / 20:       # few repeats are expected, so some of them tell
             equal = [int((column[lag:] == column[:-lag]).sum()) for lag in range(1, LAGS + 1)]
-            usual = float(np.median(equal))                  # an answer that is cut at a bound has repeats at every lag
-            if max(equal) > 40 + 3 * usual + 10 * math.sqrt(usual + 1):
-                lag = int(np.argmax(equal)) + 1
-                raise Wrong(f"({pair.what}) {name} is that of {lag} call{'s' if lag > 1 else ''} before in "
-                            f"{max(equal):,} of {len(column):,} runs; every call needs noise of its own, "
-                            "or the difference of two answers is exact")
+            most, usual = max(equal), float(np.median(equal))                # an answer that is cut at a bound has repeats at every lag
+            if most > 40 + 3 * usual + 10 * math.sqrt(usual + 1):
+                lag = equal.index(most) + 1
+                raise Wrong(f"({pair.what}) {name} is that of {lag} call{'s' if lag > 1 else ''} before in {most:,} of {len(column):,} runs; every call "
+                            "needs noise of its own, or the difference of two answers is exact")
         cuts = np.unique(np.quantile(column, np.arange(1, 6) / 6)) if len(values) > 12 else values[1:]
-        code, k, n = np.searchsorted(cuts, column, side="right"), len(cuts) + 1, len(column) // 2
-        table = np.bincount(code[0:2 * n:2] * k + code[1:2 * n:2], minlength=k * k).reshape(k, k).astype(float)
-        keep = np.minimum(table.sum(axis=0), table.sum(axis=1)) > max(30.0, math.sqrt(20 * n))
-        table = table[np.ix_(keep, keep)]
-        if len(table) < 2:
-            continue
-        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-        if chdtrc((len(table) - 1) ** 2, ((table - expected) ** 2 / expected).sum()) < CHI_SQUARE:
-            raise Wrong(f"({pair.what}) {name} depends on what it was in the call before; every call needs noise "
-                        "of its own, and nothing may be kept")
+        code, k = np.searchsorted(cuts, column, side="right"), len(cuts) + 1
+        table = np.bincount(code[:-1] * k + code[1:], minlength=k * k).reshape(k, k).astype(float)       # all calls and the next: as for a chain
+        keep = table.sum(axis=1) > max(30.0, math.sqrt(20 * len(code)))
+        if _p_value(table[np.ix_(keep, keep)], (keep.sum() - 1) ** 2) < CHI_SQUARE:
+            raise Wrong(f"({pair.what}) {name} depends on what it was in the call before; every call needs noise of its own, and nothing may be kept")
+
+
+def _p_value(table, freedom):
+    """Chi-square test of independence of rows and columns."""
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1)
+    return float(chdtrc(freedom, ((table - expected) ** 2 / np.maximum(expected, 1e-9)).sum())) if freedom else 1.0
 
 
 def alike(x, world, y, guess, views=()):
     """Smallest p-value of chi-square tests between two samples, by outputs and their pairs, times their number."""
     def columns(z):
-        out, few = [z[:, i] for i in range(min(z.shape[1], 8))], range(min(z.shape[1], 5))
-        out += [z[:, i] - z[:, j] for i in few for j in few if i < j]
-        return out + [z @ np.asarray(w, dtype=float) for w in views[:12]]
+        few = range(min(z.shape[1], 5))
+        yield from z.T[:8]
+        yield from (z[:, i] - z[:, j] for i in few for j in few if i < j)
+        yield from (z @ np.asarray(weights, dtype=float) for _, weights in views[:12])
 
     ps = []
     for a, b in zip(columns(x), columns(y)):
         for w in (0, 1):
-            one, two = tidy(a[world == w]), tidy(b[guess == w])
-            both = np.concatenate([one, two])
-            values = np.unique(both)
+            both = tidy(np.concatenate([a[world == w], b[guess == w]]))
+            values, mine = np.unique(both), np.arange(len(both)) < (world == w).sum()
             cuts = values[1:] if len(values) <= 30 else np.unique(np.quantile(both, CUTS))
-            cells = [np.searchsorted(cuts, v, side="right") for v in (one, two)]
-            c = np.array([np.bincount(cell, minlength=len(cuts) + 1) for cell in cells], dtype=float)
-            rare = c.sum(axis=0) < 8
-            c = np.column_stack([c[:, ~rare], c[:, rare].sum(axis=1)]) if rare.any() else c
+            cells = np.searchsorted(cuts, both, side="right")
+            c = np.array([np.bincount(cells[which], minlength=len(cuts) + 1) for which in (mine, ~mine)], dtype=float)
+            rare = c.sum(axis=0) * c.sum(axis=1).min() < 4 * c.sum()            # fewer than four expected in the smaller sample
+            c = np.column_stack([c[:, ~rare], c[:, rare].sum(axis=1)])
             c = c[:, c.sum(axis=0) > 0]
             if c.shape[1] > 1 and c.sum(axis=1).all():
-                expected = c.sum(axis=0) * c.sum(axis=1, keepdims=True) / c.sum()
-                ps.append(float(chdtrc(c.shape[1] - 1, ((c - expected) ** 2 / expected).sum())))
+                ps.append(_p_value(c, c.shape[1] - 1))
     return min(1.0, min(ps, default=1.0) * len(ps)) if ps else 1.0

@@ -412,7 +412,7 @@ def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.
 PARTS = {
     "the step is high - low, which is that of replace; under add/remove a whole value comes or goes": _parts(lambda low, high, x: high - low),
     "the step is the largest value of this table; it tells what is in it, and the next row may be larger":
-        _parts(lambda low, high, x: np.abs(x).max(initial=1e-9)),
+        _parts(lambda low, high, x: np.abs(x).max() if len(x) else max(abs(low), abs(high))),
     "the step is high; a value near low may be further from 0": _parts(lambda low, high, x: abs(high)),
     "the sum gets all of epsilon, and the count is not for nothing": _parts(share=1.0),
     "high - low, and all of epsilon": _parts(lambda low, high, x: high - low, share=1.0),

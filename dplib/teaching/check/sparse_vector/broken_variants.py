@@ -164,7 +164,7 @@ def _run(alarms, arguments, rng):
     return run
 
 
-RUNS = 12_000
+RUNS = 20_000
 RIVALS = {                                       # threshold's scale and answers' scale times epsilon, and whether the threshold is drawn again
     "each restart still costs the whole of epsilon: c alarms cost c epsilon": lambda c: (2, 4, True),
     "the answers have the noise of one alarm: the loss is larger than epsilon as soon as c > 1": lambda c: (2 * c, 4, True),
