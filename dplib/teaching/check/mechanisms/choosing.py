@@ -178,7 +178,7 @@ def _one_coin(scores, rate):
 
 FLIPS = {
     "one random number decides all the coins; each candidate needs a coin of its own": _flipping(law=_one_coin),
-    "this is the law of the exponential mechanism, or near it: as private, and more noise than is needed; a refused candidate must not be asked again":
+    "this is the law of the exponential mechanism or near it, like Laplace noise: private, but noisier; with coins, ask no refused candidate again":
         _flipping(law=lambda u, rate: softmax(rate * u)),
     "the candidates are asked in their order; put them into a random order first": _flipping(law=_in_order),
     "the 2 in 2 sensitivity is missing": _flipping(lambda s, e: e / s),
@@ -186,8 +186,6 @@ FLIPS = {
     "the sensitivity is not used": _flipping(lambda s, e: e / 2),
     "the sensitivity is not used, and the 2 is missing": _flipping(lambda s, e: e),
     "evenly drawn; if you do not measure from the best score, large scores make every coin heads": _flipping(law=lambda u, rate: np.full(len(u), 1 / len(u))),
-    "this is Laplace noise: private, and worse than exponential noise":
-        lambda u, s, e, rng: int(np.argmax(u + rng.laplace(scale=2 * s / e, size=len(u)))),
 }
 
 
