@@ -280,6 +280,7 @@ UNUSUAL = [
     (check.sgd_break, ([], [0, 0, -10])),
     (check.sgd_share, lambda n, s, k, c, z: np.float64(((z * c) ** 2 / (n - s - k)) ** 0.5)),
     (check.sgd_ceiling, lambda fpr, e, d: 1 - max(0, 1 - d - math.exp(e) * fpr, math.exp(-e) * (1 - d - fpr))),
+    (check.sgd_ceiling, lambda fpr, e, d: np.float32(ceiling(fpr, e, d))),
     (check.sgd_step, by_dice),
     (check.sgd_step, lambda *a: np.round(binomial_step(*a), 6)),
 ]

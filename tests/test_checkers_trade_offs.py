@@ -167,6 +167,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 UNUSUAL = [
     (check.tf_court, lambda e, d, a: np.max([0, 1 - d - np.exp(e) * a, (1 - d - a) / np.exp(e)], keepdims=True)),
+    (check.tf_court, lambda e, d, a: np.float32(court(e, d, a))),
     (check.tf_conditions, {"a": " Diagonal", "b": "CONVEX", "c": "None", "d": "continuous"}),
     (check.tf_best_test, ties_together),
     (check.tf_inverse, on_a_grid),

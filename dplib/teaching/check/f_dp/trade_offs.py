@@ -55,7 +55,7 @@ def tf_court(missed_at_least):
                 return f"{got:.6f}, but a mechanism that keeps the promise can be attacked so that only {right:.6f} are missed"
             return f"{got:.6f} is safe to say, but more follows: {right:.6f}"
 
-        compare_number(got, right, case, why, tolerance=1e-9)
+        compare_number(got, right, case, why, tolerance=1e-7)
     return "as much as the promise gives, and a mechanism that attains it exists"
 
 
