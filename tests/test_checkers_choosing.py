@@ -251,7 +251,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(middle=True), "is the same in all"),
     (check.em_median, median(data=True), "the same in all"),
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
-    (check.em_median, lambda values, low, high, epsilon, budget, rng: float(np.median(values)) + 0 * budget.spend(epsilon), "is the same in all"),
+    (check.em_median, lambda values, low, high, epsilon, budget, rng: float(np.median(values)) + 0 * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: math.nan * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: str(budget.spend(epsilon)) + "x", "expected a number"),
 ]

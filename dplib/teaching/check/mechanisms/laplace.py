@@ -445,7 +445,7 @@ TABLES = [
     _rows("three zeros / the same and three values at the upper bound", [0.0] * 3, [15.0] * 3, 0.0, 15.0, 0.7, runs=6000),
     Pair("40 numbers and 60 NaN", *2 * ((np.repeat([7.0, math.nan], [40, 60]), -10.0, 10.0, 2.0),), truth=2 * ((-320.0, 100.0),), runs=200,
          within=(NEAR * 10, NEAR), share=0.6),
-    _rows("400 values / the same and two at the upper bound", list(np.linspace(-30, 30, 400)), [25.0, 25.0], -20.0, 25.0, 0.8, runs=1500),
+    _rows("400 values / the same and two at the upper bound", list(np.linspace(-30, 30, 400)), [25.0, 25.0], -20.0, 25.0, 0.8, runs=2500),
 ]
 
 
