@@ -4,6 +4,7 @@ import math
 
 import checking
 import numpy as np
+from checking import stub
 from scipy.special import ndtri
 
 from dplib import distributions, mechanisms
@@ -115,10 +116,6 @@ def honest(scale, threshold):
 
 def convert(epsilon, delta, at):
     return delta + (1 - delta) * max(0.0, math.exp(epsilon) - math.exp(at)) / (1 + math.exp(epsilon))
-
-
-def stub(*arguments):
-    ...
 
 
 STUBS = [

@@ -4,6 +4,7 @@ import math
 
 import checking
 import numpy as np
+from checking import stub
 
 from dplib import distributions, local
 from dplib.teaching import check
@@ -20,11 +21,6 @@ UNIT = {
 FIVE = {"ninety": math.log(9), "die": math.log(5), "brave": math.inf, "six": math.log(5), "mute": 0}
 BELIEF = {"suspicion": 0.232, "even": 0.7311, "twice": 0.8808, "family": 0.9526, "bet": 0.7311}
 MEANS = {"clamped": 1, "truncated": math.inf, "coin": math.inf, "soft": math.log(1.2), "chosen": 0.8306}
-
-
-def stub(*arguments):
-    ...
-
 
 def respond(truth=lambda e, k: e / (e + k - 1), *, seed=None, others=True, shared="", way=None):
     """A learner's randomized response, right unless told otherwise; with `seed`, on luck of its own."""

@@ -3,17 +3,13 @@ import checking
 import numpy as np
 import pandas as pd
 import pytest
+from checking import stub
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from dplib import anonymity, attacks
 from dplib.teaching import check
 from dplib.teaching.check.attacks import k_anonymity
-
-
-def stub(*arguments):
-    ...
-
 
 # ---------------------------------------------------------------------------------------------------------------- learners' cuts
 

@@ -4,6 +4,7 @@ import math
 import checking
 import numpy as np
 import pandas as pd
+from checking import stub
 
 from dplib import mechanisms, sensitivity
 from dplib.teaching import check
@@ -294,10 +295,6 @@ def kept(make):
 def then(make, change):
     """An answer after which `change(output, arguments, rng)` comes."""
     return lambda *arguments: change(make(*arguments), arguments[:-1], arguments[-1])
-
-
-def stub(*arguments):
-    ...
 
 
 STUBS = [

@@ -1,14 +1,11 @@
 """The checkers of the section on membership: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import checking
 import numpy as np
+from checking import stub
 
 from dplib.attacks import tpr_at, tracing
 from dplib.teaching import check
 from dplib.teaching.check.attacks import membership
-
-
-def stub(*arguments):
-    ...
 
 
 def distances(released, population, targets):
@@ -158,6 +155,7 @@ def for_four_columns(table, epsilon, rng):
 LEAKS = [(check.mem_release, leak) for leak in (
     only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
     changes_its_table, cut_tails, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns)]
+
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}
 

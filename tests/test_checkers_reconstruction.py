@@ -4,15 +4,12 @@ from itertools import combinations_with_replacement, permutations
 import checking
 import numpy as np
 import pytest
+from checking import stub
 from scipy.special import ndtri
 
 from dplib.attacks import reconstruct, tracker
 from dplib.teaching import check
 from dplib.teaching.check.attacks import reconstruction
-
-
-def stub(*arguments):
-    ...
 
 
 def spy(seed=None):
@@ -160,6 +157,7 @@ LEAKS = [(check.rec_defend, leak) for leak in (
         lambda queries, bits: bits.sum() == 2, lambda queries, bits: not bits.any(), lambda queries, bits: bits.all(),
         lambda queries, bits: len(bits) == 1, lambda queries, bits: len(bits) > 100)),
     lambda queries, bits, epsilon, rng: private()(queries, bits, 1.0, rng))]
+
 
 STUBS = [(getattr(check, name), stub) for name in reconstruction.__all__ if name != "rec_tight"] + [(check.rec_tight, ...)]
 

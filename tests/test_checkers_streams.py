@@ -1,6 +1,7 @@
 """The checkers of "Using it: streams and several answers": silent on the stub, content with the solution, and able to say what is wrong."""
 import checking
 import numpy as np
+from checking import stub
 
 from dplib.teaching import check
 from dplib.teaching.check.sparse_vector import streams
@@ -112,11 +113,6 @@ SWAPPED = {epsilon: pair[::-1] for epsilon, pair in CURVE.items()}
 BEHIND = {**CURVE, 0.1: (0.9, 0.4)}
 WHICH = {case: streams._apart(case)[0] is None for case in streams.CASES}
 REPLACE, PLAN, MINUS = (next(case for case in WHICH if word in case) for word in ("diagnosis, replace", "plan", "minus injury"))
-
-
-def stub(*arguments):
-    ...
-
 
 def stub_bound(*arguments):
     return ..., ..., ...
