@@ -127,7 +127,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_rdp, changed(rdp_to_eps, factor=0.9985), "a false promise"),
     (check.acc_rdp, lambda curve, delta: curve(5.4), "a false promise"),
     (check.acc_rdp, lambda curve, delta: math.nan, "expected a number, got nan"),
-    (check.acc_rdp, lambda curve, delta: "5", "valid but not the smallest"),
+    (check.acc_rdp, lambda curve, delta: "5", "expected a number, got '5'"),
     (check.acc_rdp, 4.73, "expected a function"),
     (check.acc_pld, changed(bracket, low=np.rint, high=np.rint), "does not hold the true"),
     (check.acc_pld, changed(bracket, width=30, high=np.rint), "rounded up"),

@@ -194,7 +194,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_vendor, lambda phases, delta: 1.01 * honest(phases, delta), "more than it costs"),
     (check.prod_vendor, lambda phases, delta: 0.99 * honest(phases, delta), "false promise"),
     (check.prod_vendor, lambda phases, delta: None if delta < 1e-5 else honest(phases, delta), "is the `return` missing"),
-    (check.prod_vendor, lambda phases, delta: "2.07", "false promise"),
+    (check.prod_vendor, lambda phases, delta: "2.07", "expected a number"),
     (check.prod_vendor, lambda phases, delta: (1 - 1e-4) * honest(phases, delta), "false promise"),
     (check.prod_vendor, lambda phases, delta: math.floor(1e3 * honest(phases, delta)) / 1e3, "rounded down"),
     (check.prod_vendor, lambda phases, delta: [1, 2], "expected a number, got an array"),
