@@ -283,11 +283,11 @@ def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
 
 TOWN = [(f"neighbour {i % 97}", i % 4) for i in range(200)]
 RATERS = [
-    _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0, runs=2000, twice=400),
-    _raters("one row / the same and two rows of one film", [("b", 1)], [("a", 0), ("a", 0)], 3, 2, 0.6, runs=1500),
+    _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0, runs=1500, twice=300),
+    _raters("one row / the same and two rows of one film", [("b", 1)], [("a", 0), ("a", 0)], 3, 2, 0.6, runs=1000),
     _raters("four rows of four people / the same and one person with nine rows", [(i, i % 3) for i in range(4)], [("a", f % 3) for f in range(9)], 3, 2, 1.0,
-            truth=False, runs=2000),
-    _raters("200 rows of 97 people / the same and one person with 40 rows", TOWN, [("a", f % 4) for f in range(40)], 4, 1, 0.5, truth=False, runs=800),
+            truth=False, runs=1500),
+    _raters("200 rows of 97 people / the same and one person with 40 rows", TOWN, [("a", f % 4) for f in range(40)], 4, 1, 0.5, truth=False, runs=600),
 ]
 LOUD = 1e7                                       # so little noise that the kept rows show
 
