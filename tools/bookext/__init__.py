@@ -6,6 +6,7 @@
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * pages load no script that they do not use;
+* every section is also written as a notebook that needs no plug-in;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import execution, light, sectionmap
+from bookext import execution, light, plain, sectionmap
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -121,6 +122,7 @@ def setup(app):
     app.connect("build-finished", remove_old_pages)
     light.setup(app)
     sectionmap.setup(app)
+    plain.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_js_file("book/book.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)

@@ -1,0 +1,127 @@
+"""Plain notebooks: a Sphinx builder that writes every section as a notebook that reads well without any plug-in.
+
+    jupyter-book build . --builder custom --custom-builder notebooks        (make notebooks)
+
+Words, numbers and links are those of the page, because both come from the same resolved document; code is that of the source.
+Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching. Claims are in neither.
+"""
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from posixpath import relpath
+
+import nbformat
+from docutils import nodes
+from sphinx.builders import Builder
+
+from bookext.plain.edition import FROM_WHEEL, Edition, teaching_notes
+from bookext.plain.markdown import Markdown
+
+EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
+STAMP = (2026, 1, 1, 0, 0, 0)                    # of every file in a zip: the same book gives the same bytes
+
+
+class PlainNotebooks(Builder):
+    name = "notebooks"
+    format = "ipynb"
+    out_suffix = ".ipynb"
+    supported_image_types = ["image/svg+xml", "image/png", "image/webp"]
+
+    def init(self):
+        self._works = None
+
+    def get_outdated_docs(self):
+        return self.sections()
+
+    def sections(self):
+        return sorted(page for page in self.env.found_docs if page.startswith("chapters/") and not page.endswith("/index"))
+
+    def get_target_uri(self, docname, typ=None):
+        return docname
+
+    def get_relative_uri(self, from_, to, typ=None):
+        return to
+
+    def prepare_writing(self, docnames):
+        pass
+
+    def write_doc(self, docname, doctree):
+        if docname not in self.sections():
+            return
+        source = nbformat.read(self.env.doc2path(docname), as_version=4)
+        for edition, what in EDITIONS.items():
+            markdown = self.markdown(docname)
+            here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor")
+            nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
+            path = Path(self.outdir, edition, f"{docname}.ipynb")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(nbformat.writes(nb) + "\n", encoding="utf-8", newline="\n")
+
+    def finish(self):
+        """Remove what is left of sections that are gone."""
+        for edition in EDITIONS:
+            for path in Path(self.outdir, edition).rglob("*.ipynb"):
+                if path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix() not in self.sections():
+                    path.unlink()
+
+    # ------------------------------------------------------------------------------------------------ what a section needs
+
+    def markdown(self, docname):
+        return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(docname, target))
+
+    def address(self, docname, target):
+        """The page in the published book; without one, the neighbouring notebook, or None where there is nothing to open."""
+        page, _, anchor = target.partition("#")
+        page = page or docname
+        if self.config.html_baseurl:
+            return f"{self.config.html_baseurl.rstrip('/')}/{page}.html{f'#{anchor}' if anchor else ''}"
+        return f"{relpath(page, docname.rpartition('/')[0])}.ipynb" if page in self.sections() and page != docname else None
+
+    def front(self, docname, what):
+        page = self.address(docname, "") if self.config.html_baseurl else None
+        where = f" ([this section as a page]({page}))" if page else ""
+        return f"*From* Provable Privacy*, a copy {what} that needs no plug-in{where}.*"
+
+    def install(self):
+        url = self.config.html_theme_options.get("repository_url", "")
+        return f'%pip install -q "dplib[sections] @ git+{url}"' if url else FROM_WHEEL.format()
+
+    def works(self):
+        if self._works is None:
+            page, markdown = "reference/bibliography", self.markdown("reference/bibliography")
+            self._works = {
+                key: " ".join(markdown.inline(line) for line in citation.findall(nodes.paragraph))
+                for citation in self.env.get_and_resolve_doctree(page, self).findall(nodes.citation) for key in citation["ids"]}
+        return self._works
+
+    def notes(self, docname):
+        index = f"{docname.rpartition('/')[0]}/index"
+        return teaching_notes(self.env.get_and_resolve_doctree(index, self), self.markdown(index)) if index in self.env.found_docs else ""
+
+
+def pack(folder, wheel):
+    """Put each edition into a zip file, with the wheel of dplib that its first cells install.
+
+    Parameters
+    ----------
+    folder : path
+        Of the editions, as the builder leaves it; the zip files are written beside them.
+    wheel : path
+
+    Returns
+    -------
+    list of paths
+    """
+    made = []
+    for edition in EDITIONS:
+        made.append(Path(folder, f"provable-privacy-{edition}.zip"))
+        with zipfile.ZipFile(made[-1], "w", zipfile.ZIP_DEFLATED) as file:
+            for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
+                place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
+                file.writestr(zipfile.ZipInfo(place.as_posix(), STAMP), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return made
+
+
+def setup(app):
+    app.add_builder(PlainNotebooks)

@@ -1,0 +1,132 @@
+"""The cells of one section in one edition: text from the page, code from the notebook, byte for byte."""
+from __future__ import annotations
+
+import copy
+
+import nbformat
+from docutils import nodes
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from bookext.plain.markdown import Unknown, fold
+
+SETUP = """\
+try:
+    import dplib
+except ImportError:
+    {install}"""
+FROM_WHEEL = """\
+from pathlib import Path
+    here = Path.cwd()
+    wheel = next(path for folder in (here, *here.parents) for path in folder.glob("dplib-*.whl"))
+    %pip install -q "{{wheel}}[sections]\""""
+
+
+class Edition:
+    """One section for students, without solutions, or for instructors, with solutions and notes."""
+
+    def __init__(self, source, markdown, secnumber, instructor):
+        self.source, self.markdown, self.secnumber, self.instructor = source, markdown, secnumber, instructor
+        self.cells, self.pending, self.level = [], [], 0
+
+    def notebook(self, doctree, front, install, works, notes):
+        """The whole notebook.
+
+        Parameters
+        ----------
+        front : str
+            The line under the title that says what this file is.
+        install : str
+            A line that installs dplib where it is missing.
+        works : dict
+            Key of a citation -> its entry in the bibliography.
+        notes : str
+            For the instructor, on top; may be empty.
+        """
+        self.walk(doctree)
+        cited = [works[key] for key in dict.fromkeys(self.markdown.cited) if key in works]
+        if cited:
+            self.flush()
+            self.say("## Works cited", "\n".join(f"- {work}" for work in sorted(cited)))
+        self.flush()
+        title, rest = self.cells[0], self.cells[1:]
+        title.source += f"\n\n{front}"
+        on_top = [new_markdown_cell(notes)] if notes and self.instructor else []
+        cells = [title, *on_top, new_code_cell(SETUP.format(install=install), id="setup"), *rest]
+        for i, cell in enumerate(cells):
+            if cell.cell_type == "markdown":
+                cell.id = f"text-{i}"
+        nb = new_notebook(cells=cells, metadata=copy.deepcopy(self.source.metadata))
+        nbformat.validate(nb)
+        return nb
+
+    def say(self, *texts):
+        self.pending += filter(None, texts)
+
+    def flush(self):
+        if self.pending:
+            self.cells.append(new_markdown_cell("\n\n".join(self.pending)))
+            self.pending = []
+
+    def walk(self, node):
+        self.level += 1
+        for child in node.children:
+            kind = type(child).__name__
+            if kind == "section":
+                self.flush()
+                self.walk(child)
+            elif kind == "title":
+                number = ".".join(map(str, self.secnumber)) + " " if self.level == 2 else ""
+                self.say(f"{'#' * (self.level - 1)} {number}{self.markdown.inline(child)}")
+            elif kind == "exercise_enumerable_node":
+                self.exercise(child)
+            elif kind == "solution_node":
+                self.solution(child)
+            elif isinstance(child, nodes.Element) and child.get("nb_element") == "cell_code":
+                self.code(child)
+            else:
+                try:
+                    self.say(self.markdown.block(child))
+                except Unknown as problem:
+                    raise Unknown(f"line {child.line}: {problem}") from None
+        self.level -= 1
+
+    def code(self, node):
+        """A code cell, and below it the captions of its figures."""
+        self.flush()
+        cell = copy.deepcopy(self.source.cells[node["cell_index"]])
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = nbformat.from_dict({
+            **({"jupyter": {"source_hidden": True}} if "hide-input" in tags else {}),
+            **({"tags": ["raises-exception"]} if "raises-exception" in tags else {}),
+        })
+        if not self.instructor:
+            cell.outputs, cell.execution_count = [], None
+        self.cells.append(cell)
+        for figure in node.findall(nodes.figure):
+            for caption in figure.findall(nodes.caption):
+                self.say(f"*Figure {self.markdown.number('figure', figure)}.* {self.markdown.inline(caption)}")
+
+    def exercise(self, node):
+        self.flush()
+        title = self.markdown.inline(node.children[0]).strip().removeprefix("(").removesuffix(")")
+        self.say(f"### Exercise {self.markdown.number('exercise', node)}: {title}")
+        for child in node.children[1:]:
+            self.walk(child)
+        self.flush()
+
+    def solution(self, node):
+        self.flush()
+        if self.instructor:
+            self.say(f"#### {' '.join(node.children[0].astext().split())}")
+            for child in node.children[1:]:
+                self.walk(child)
+            self.flush()
+
+
+def teaching_notes(index, markdown):
+    """The plan for a class, from the first page of the chapter, folded."""
+    for section in index.findall(nodes.section):
+        title = section.children[0].astext()
+        if "75 minutes" in title:
+            return fold(f"For the instructor: {title}", markdown.blocks(child for child in section.children[1:] if not isinstance(child, nodes.section)))
+    return ""
