@@ -1,17 +1,21 @@
-# make book   builds the book into _build/html
-# make test   runs every test
-# make lab    opens JupyterLab on the first page and the chapters, with everything in it that they import
-# All three share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
+# make book        builds the book into _build/html
+# make test        runs every test
+# make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
+# make lab         opens JupyterLab on the first page and the chapters, with everything in it that they import
+# All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
 
-.PHONY: book test lab clean
+.PHONY: book test notebooks lab clean
 
 book: .venv/ready
 	.venv/bin/jupyter-book build . -W -n --keep-going
 
 test: .venv/ready
 	.venv/bin/pytest
+
+notebooks: .venv/ready
+	.venv/bin/python tools/editions.py notebooks
 
 lab: .venv/ready
 	.venv/bin/jupyter lab intro.ipynb

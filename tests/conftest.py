@@ -1,5 +1,6 @@
 """What all tests share: the environment of the kernels, and an order that keeps two workers busy."""
 import fcntl
+import functools
 import os
 import subprocess
 import sys
@@ -45,8 +46,14 @@ def build():
 
 
 @pytest.fixture(scope="session")
-def build_log(tmp_path_factory):
-    return once_per_run(tmp_path_factory, "build", build)
+def once(tmp_path_factory):
+    """once(name, work): the text that work() returns, done by one worker for all."""
+    return functools.partial(once_per_run, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def build_log(once):
+    return once("build", build)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +64,8 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_explorers.py", "tests/test_site.py", "tests/test_checkers_", "tests/test_mutants.py")
+LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_explorers.py", "tests/test_site.py",
+                 "tests/test_checkers_", "tests/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):

@@ -79,7 +79,7 @@ class Markdown:
             if isinstance(child, nodes.Text):
                 out.append(html.escape(child.astext(), quote=False))
             elif isinstance(child, nodes.math):
-                out.append(f"${child.astext()}$")
+                raise Unknown(f"a formula in the title of a fold, where it stays raw: {child.astext()[:80]}")
             else:
                 out.append(f"<{tag}>{self.title(child)}</{tag}>" if tag else self.title(child))
         return "".join(out)
@@ -107,15 +107,17 @@ class Markdown:
         if name == "block_quote":
             return quote(self.blocks(node.children))
         if name in BOXES:
-            title, body = (node.children[0], self.blocks(node.children[1:])) if isinstance(node.children[0], nodes.title) else (None, self.blocks(node.children))
+            titled = isinstance(node.children[0], nodes.title)
+            body = self.blocks(node.children[titled:])
             if "dropdown" in node["classes"]:
-                return fold(self.title(title), body)
-            return quote(f"**{self.inline(title) if title is not None else name.capitalize()}**\n\n{body}")
+                return fold(self.title(node.children[0]), body)
+            return quote(f"**{self.inline(node.children[0]) if titled else name.capitalize()}**\n\n{body}")
         if name in THEOREMS:
             title = self.inline(node.children[0]).strip()
             return quote(f"**{THEOREMS[name]} {self.number(node['countertype'], node)}**{f' {title}' if title else ''}\n\n{self.blocks(node.children[1].children)}")
         if name == "definition_list":
-            return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}" for item in node.children)
+            return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}"
+                               for item in node.children)
         if name in ("container", "compound", "section"):
             return self.blocks(node.children)
         if name == "transition":

@@ -131,7 +131,8 @@ def rec_mend(rmse):
         try:
             got = rmse(queries.copy(), queries @ bits + error, bits.copy()) if callable(rmse) else ask(rmse)
         except ValueError as problem:
-            raise Wrong(f"for {m} questions it raised ValueError: {problem}; the exact counts are queries @ bits, or does it take them from somewhere else?") from None
+            raise Wrong(f"for {m} questions it raised ValueError: {problem}; the exact counts are queries @ bits, "
+                        "or does it take them from somewhere else?") from None
         if got is None or got is ...:
             raise NotAttempted
         got, right = float(got), np.sqrt(np.mean(error**2))

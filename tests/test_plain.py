@@ -1,0 +1,255 @@
+"""The plain notebooks: the page's words, the source's code, nothing of a solution for students, and nothing that needs a plug-in."""
+import ast
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import editions
+import nbformat
+import pytest
+from bookext.plain import markdown as plain
+from bs4 import BeautifulSoup
+from docutils import nodes
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTIONS = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "chapters").rglob("*.ipynb"))
+BUILT = ROOT / "_build" / "notebooks"
+CLAIM = re.compile(r"# claim: ")
+MYST = re.compile(r"\{[a-z:-]+\}`|^:{3,}|^`{3,}\{|^\([\w-]+\)=$", re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def plain_log(once, build_log):
+    """The builder shares what the book's build has read and run."""
+    def build():
+        done = subprocess.run(editions.command("notebooks"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return f"{done.returncode}\n{done.stdout}"
+    return once("notebooks", build)
+
+
+@pytest.fixture(scope="session")
+def read(plain_log):
+    """A built notebook, by its edition and section."""
+    if not plain_log.startswith("0\n"):
+        pytest.fail("the plain notebooks do not build: see test_the_notebooks_build_without_a_warning", pytrace=False)
+    return lambda edition, section: nbformat.read(BUILT / edition / f"{section}.ipynb", as_version=4)
+
+
+def source(section):
+    return nbformat.read(ROOT / f"{section}.ipynb", as_version=4)
+
+
+def texts(nb):
+    return [cell.source for cell in nb.cells if cell.cell_type == "markdown"]
+
+
+def codes(nb):
+    return [cell for cell in nb.cells if cell.cell_type == "code" and cell.id != "setup"]
+
+
+def solution_cells(nb):
+    """The code cells between the gates of solutions."""
+    inside, found = False, []
+    for cell in nb.cells:
+        gates = re.findall(r"\{solution-(start|end)\}", cell.source) if cell.cell_type == "markdown" else []
+        inside = gates[-1] == "start" if gates else inside
+        if inside and cell.cell_type == "code":
+            found.append(cell)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ what a section becomes
+
+def test_the_notebooks_build_without_a_warning(plain_log):
+    assert plain_log.startswith("0\n") and "WARNING" not in plain_log, plain_log[-4000:]
+    for edition in ("student", "instructor"):
+        assert sorted(path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")) == SECTIONS
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_instructors_code_is_the_sources_without_its_claims(read, section):
+    wanted = [cell for cell in source(section).cells if cell.cell_type == "code" and not CLAIM.match(cell.source)]
+    found = codes(read("instructor", section))
+    assert [(cell.id, cell.source, cell.outputs) for cell in found] == [(cell.id, cell.source, cell.outputs) for cell in wanted]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_students_have_the_same_without_solutions_and_outputs(read, section):
+    solutions = {cell.id for cell in solution_cells(source(section))}
+    students, instructors = codes(read("student", section)), codes(read("instructor", section))
+    assert [cell.source for cell in students] == [cell.source for cell in instructors if cell.id not in solutions] and solutions
+    assert not any(cell.outputs or cell.execution_count for cell in students)
+    assert not any("Solution to" in text or "For the instructor" in text for text in texts(read("student", section)))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_visible_cell_uses_what_only_claims_or_solutions_define(section):
+    cells = [cell for cell in source(section).cells if cell.cell_type == "code"]
+    solutions = {cell.id for cell in solution_cells(source(section))}
+    kept = [cell for cell in cells if not CLAIM.match(cell.source)]
+    for edition in (kept, [cell for cell in kept if cell.id not in solutions]):
+        known = set()
+        for cell in edition:
+            known |= bound(cell.source)
+        left_out = set().union(*(bound(cell.source) for cell in cells if cell not in edition)) - known
+        used = {name: cell.id for cell in edition for name in loaded(cell.source) & left_out}
+        assert not used, used
+
+
+def bound(code):
+    """The names that a cell defines at its top level."""
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            found.discard(node.arg)
+    return found
+
+
+def loaded(code):
+    """The names that a cell takes from the cells before it."""
+    tree = ast.parse(code)
+    own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | bound(code)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - own
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_notebook_runs_and_says_what_the_source_says(read, section, tmp_path):
+    nb = read("instructor", section)
+    wanted = {cell.id: printed(cell) for cell in codes(nb)}
+    NotebookClient(nb, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert {cell.id: printed(cell) for cell in codes(nb)} == wanted
+
+
+def printed(cell):
+    return "".join(output.get("text", "") for output in cell.outputs if output.output_type == "stream")
+
+
+# ---------------------------------------------------------------------------------------------- what its text is without plug-ins
+
+RENDER = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, allow_space=False, double_inline=True)
+
+
+def rendered(text):
+    """What CommonMark with mathematics makes of a text, as words: formulas and code are taken out."""
+    soup = BeautifulSoup(RENDER.render(text), "html.parser")
+    for gone in soup.select(".math, eqn, eq, code"):
+        gone.decompose()
+    return soup
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_nothing_needs_a_plug_in(read, edition, section):
+    for text in texts(read(edition, section)):
+        words = rendered(text).get_text(" ")
+        assert not MYST.search(text) and not re.search(r"\$|\*\*|\]\(|\\\(|:::", words), (MYST.search(text), words)
+
+
+def squeezed(soup):
+    """Letters and digits only: how a page breaks and punctuates its numbers is its own affair."""
+    return re.sub(r"\W+", "", soup.get_text(" "))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_words_are_those_of_the_page(read, site, section):
+    page = BeautifulSoup((site / f"{section}.html").read_text(encoding="utf-8"), "html.parser").find("article")
+    for gone in page.select("script, .headerlink, .math, mjx-container, code, pre, .explorer, .cell_input, .cell > details > summary, "
+                            ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, .prev-next-footer"):
+        gone.decompose()
+    nb = read("instructor", section)
+    text = "\n\n".join(cell for cell in texts(nb) if "For the instructor" not in cell).split("## Works cited")[0]
+    missing = strange(squeezed(page), squeezed(rendered(without_labels(text))))
+    assert not missing, missing
+
+
+def without_labels(text):
+    text = re.sub(r"^\*Figure [\d.]+\.\* ", "", text, flags=re.MULTILINE)
+    return re.sub(r"^\*From\* Provable.*$", "", text, flags=re.MULTILINE)
+
+
+def strange(words, others, width=24):
+    """The pieces of one text that are nowhere in another."""
+    known = {others[i:i + width] for i in range(len(others) - width + 1)}
+    return [words[i:i + 60] for i in range(0, len(words) - width, width) if words[i:i + width] not in known]
+
+
+# ------------------------------------------------------------------------------------------------ small documents, and what fails
+
+def paragraph(*children):
+    return nodes.paragraph("", "", *children)
+
+
+def markdown(address=lambda target: None):
+    return plain.Markdown({"theorem": {"thm-a": (4, 1)}}, address)
+
+
+def reference(target, **options):
+    return nodes.reference("", "here", refuri=target, **options)
+
+
+@pytest.mark.parametrize(("node", "wanted"), [
+    (paragraph(nodes.Text("2 * 3 < 7 & _x_ `b`")), r"2 \* 3 &lt; 7 & \_x\_ \`b\`"),
+    (paragraph(nodes.Text("# no heading")), r"\# no heading"),
+    (paragraph(nodes.Text("1. no list")), r"\1. no list"),
+    (paragraph(nodes.strong("", "a"), nodes.Text(" "), nodes.emphasis("", "b")), "**a** *b*"),
+    (paragraph(nodes.literal("", "a`b")), "``a`b``"),
+    (paragraph(nodes.math("", "a\n= b")), "$a = b$"),
+    (nodes.math_block("", "a = b", number=3), "$$\na = b \\tag{3}\n$$"),
+    (paragraph(reference("https://a.org")), "[here](https://a.org)"),
+    (paragraph(reference("other#b", internal=True)), "here"),
+    (nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("a")), nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("b"))))),
+                       nodes.list_item("", paragraph(nodes.Text("c")))), "- a\n\n  - b\n- c"),
+    (nodes.note("", paragraph(nodes.Text("a"))), "> **Note**\n>\n> a"),
+    (nodes.admonition("", nodes.title("", "Hint"), paragraph(nodes.Text("a")), classes=["dropdown"]), "<details>\n<summary>Hint</summary>\n\na\n\n</details>"),
+])
+def test_a_node_becomes_markdown(node, wanted):
+    assert markdown().block(node) == wanted
+
+
+def test_a_link_leads_where_the_reader_can_go():
+    node = paragraph(reference("other#b", internal=True))
+    assert markdown(lambda target: f"https://book.org/{target}").block(node) == "[here](https://book.org/other#b)"
+
+
+@pytest.mark.parametrize(("node", "word"), [
+    (paragraph(nodes.Text("for $50")), "dollar"),
+    (nodes.admonition("", nodes.title("", "", nodes.math("", "q")), paragraph(), classes=["dropdown"]), "fold"),
+    (nodes.sidebar(), "sidebar"),
+    (paragraph(nodes.footnote_reference()), "footnote"),
+])
+def test_what_cannot_be_said_plainly_stops_the_build(node, word):
+    with pytest.raises(plain.Unknown, match=word):
+        markdown().block(node)
+
+
+def test_words_that_are_missing_are_noticed():
+    page, notebook = "abcdefghij" * 10, "abcdefghij" * 5
+    assert not strange(page, page) and not strange(notebook, page)
+    assert strange(notebook + "somethingelse" * 3 + notebook, page)
+
+
+@pytest.mark.parametrize("code", ["for i in range(3): x = i", "def x(): pass", "import x", "from a import b as x", "x = [y for y in a]"])
+def test_a_definition_is_seen(code):
+    assert "x" in bound(code) and "x" not in loaded(code)
+
+
+def test_each_edition_is_packed_with_the_wheel(tmp_path):
+    for edition in ("student", "instructor"):
+        (tmp_path / edition).mkdir()
+        (tmp_path / edition / "a.ipynb").write_text(edition, encoding="utf-8")
+    (tmp_path / "dplib-1-py3-none-any.whl").write_bytes(b"wheel")
+    first = [path.read_bytes() for path in editions.pack(tmp_path, tmp_path / "dplib-1-py3-none-any.whl")]
+    made = editions.pack(tmp_path, tmp_path / "dplib-1-py3-none-any.whl")
+    assert [path.read_bytes() for path in made] == first
+    with zipfile.ZipFile(made[0]) as file:
+        assert file.namelist() == ["student/a.ipynb", "student/dplib-1-py3-none-any.whl"] and file.read("student/a.ipynb") == b"student"
