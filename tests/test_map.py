@@ -1,0 +1,112 @@
+"""What a section says is needed before it: the map of the book is drawn from it, so it has to be true."""
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import reading_time
+from bookext import sectionmap
+
+ROOT = Path(__file__).resolve().parents[1]
+TOC = re.findall(r"file: (chapters/\w+/(?!index)\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+CELLS = {page: nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells for page in TOC}
+LABEL = re.compile(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", re.MULTILINE)
+REFERENCE = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")
+
+
+def prose(cells):
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def graph_of(texts):
+    """Section -> the sections that its head names; and label -> the section on which it stands."""
+    owners = {label: page for page, text in texts.items() for label in LABEL.findall(text)}
+    return {page: [one for one in sectionmap.prerequisites(text, page, owners) if one in texts] for page, text in texts.items()}, owners
+
+
+def before(graph, page, path=()):
+    """All that is needed for a section, and for that, and so on."""
+    assert page not in path, f"needs itself: {' <- '.join([*path, page])}"
+    return {one for other in graph[page] for one in {other, *before(graph, other, (*path, page))}}
+
+
+def leans_on(page, graph, owners, used):
+    """The labels on earlier sections that a section uses and its head does not lead to."""
+    order, known = list(graph), {page, *before(graph, page)}
+    for label in used:
+        owner = owners.get(label, page)
+        if owner not in known and order.index(owner) < order.index(page):
+            yield f"{label} of {owner}"
+
+
+GRAPH, OWNERS = graph_of({page: prose(cells) for page, cells in CELLS.items()})
+
+
+def test_the_whole_book_is_on_the_map():
+    assert len(GRAPH) == len(list((ROOT / "chapters").rglob("*.ipynb")))
+
+
+@pytest.mark.parametrize("page", GRAPH)
+def test_a_section_says_what_it_needs(page):
+    assert sectionmap.HEAD.search(prose(CELLS[page])), "no line that begins with `Before this:`"
+    before(GRAPH, page)                              # raises if the arrows go round
+
+
+@pytest.mark.parametrize("page", GRAPH)
+def test_the_main_path_leans_on_nothing_earlier_that_the_head_leaves_out(page):
+    main = "\n".join(source for part, kind, source in reading_time.parts(CELLS[page]) if (part, kind) == ("main", "markdown"))
+    found = list(leans_on(page, GRAPH, OWNERS, REFERENCE.findall(reading_time.without_folds(main))))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("page", GRAPH)
+def test_no_proof_leans_on_a_section_that_the_head_leaves_out(page):
+    proofs = re.findall(r"^:{3,}\{admonition\} Proof.*?^:{3,}$", prose(CELLS[page]), re.MULTILINE | re.DOTALL)
+    outside = {label for proof in proofs for label in REFERENCE.findall(proof) if OWNERS.get(label, page) not in {page, *before(GRAPH, page)}}
+    assert outside == set()
+
+
+# -------------------------------------------------------------------------------------------- the tests above can fail: proof
+
+TEXTS = {
+    "chapters/a/one": "Before this: nothing.\n\n(heading-one)=\n## One",
+    "chapters/a/two": "Before this: [one](one.ipynb).\n\n:::{prf:theorem} T\n:label: thm-two\n:::",
+    "chapters/b/three": "Before this: {prf:ref}`thm-two` and {ref}`one <heading-one>`.",
+    "chapters/b/four": "Before this: [one](../a/one.ipynb).",
+}
+
+
+def test_a_head_is_read_by_files_labels_and_theorems():
+    graph, owners = graph_of(TEXTS)
+    assert graph == {"chapters/a/one": [], "chapters/a/two": ["chapters/a/one"],
+                     "chapters/b/three": ["chapters/a/two", "chapters/a/one"], "chapters/b/four": ["chapters/a/one"]}
+    assert owners == {"heading-one": "chapters/a/one", "thm-two": "chapters/a/two"}
+
+
+def test_what_a_head_leaves_out_is_noticed():
+    graph, owners = graph_of(TEXTS)
+    assert list(leans_on("chapters/b/four", graph, owners, ["thm-two"])) == ["thm-two of chapters/a/two"]
+    assert not list(leans_on("chapters/b/three", graph, owners, ["thm-two", "heading-one", "unknown"]))
+    assert not list(leans_on("chapters/a/one", graph, owners, ["thm-two"]))         # a later section: not needed, but announced
+
+
+def test_a_circle_is_noticed():
+    graph, _ = graph_of(TEXTS)
+    graph["chapters/a/one"] = ["chapters/b/three"]
+    with pytest.raises(AssertionError, match="needs itself"):
+        before(graph, "chapters/a/two")
+
+
+def test_the_map_draws_each_section_once_and_no_arrow_that_others_imply():
+    graph, _ = graph_of(TEXTS)
+    assert sectionmap.needed(graph)["chapters/b/three"] == ["chapters/a/two"]
+    drawn = sectionmap.draw(graph, {page: ("1.1", "a & b") for page in graph}, dict.fromkeys(graph, "<title>"), {page: f"{page}.html" for page in graph})
+    assert drawn.count("<a href=") == len(graph) and drawn.count("marker-end=") == 3
+    assert "a &amp; b" in drawn and "<title>&lt;title&gt;" in drawn
+
+
+def test_a_section_stands_below_what_it_needs():
+    graph, _ = graph_of(TEXTS)
+    place = sectionmap.places(graph)
+    assert len(set(place.values())) == len(graph)
+    assert all(place[page][1] > place[other][1] for page, pages in graph.items() for other in pages)
