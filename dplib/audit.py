@@ -119,7 +119,7 @@ def _conditional_bound(k1, k2, alpha):
 def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
     """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability `power`.
 
-    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs about three times as
+    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times as
     many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
 
     Privacy
