@@ -110,3 +110,23 @@ def test_a_section_stands_below_what_it_needs():
     place = sectionmap.places(graph)
     assert len(set(place.values())) == len(graph)
     assert all(place[page][1] > place[other][1] for page, pages in graph.items() for other in pages)
+
+
+def pieces(path):
+    """The straight pieces of an arrow, as (left, right, top, bottom)."""
+    x = y = None
+    for step, value, other in re.findall(r"([MHV])([\d.-]+)(?: ([\d.-]+))?", path):
+        old = x, y
+        x, y = (float(value), float(other)) if step == "M" else (float(value), y) if step == "H" else (x, float(value))
+        if step != "M":
+            yield min(old[0], x), max(old[0], x), min(old[1], y), max(old[1], y)
+
+
+def test_no_arrow_of_the_book_runs_behind_a_box():
+    drawn = sectionmap.draw(GRAPH, {page: ("1.1", "a") for page in GRAPH}, dict.fromkeys(GRAPH, ""), dict.fromkeys(GRAPH, ""))
+    boxes = [tuple(map(float, box)) for box in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)]
+    paths = re.findall(r'<path d="(M[^"]*)" marker-end', drawn)
+    assert len(boxes) == len(GRAPH) and len(paths) == sum(map(len, sectionmap.needed(GRAPH).values()))
+    for path in paths:
+        for left, right, top, bottom in pieces(path):
+            assert not any(left < x + width and right > x and top < y + height and bottom > y for x, y, width, height in boxes), path

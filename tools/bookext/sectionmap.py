@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-WIDE, HIGH, LANE, STEP = 104, 40, 114, 66         # of a box, from chapter to chapter, from row to row
+WIDE, HIGH, LANE, STEP = 104, 40, 124, 68         # of a box, from chapter to chapter, from row to row
+LONGEST = 15                                     # letters that fit into a box as they are
 HEAD = re.compile(r"^Before this:.*$", re.MULTILINE)
 ROLE = re.compile(r"\{(doc|ref|prf:ref)\}`(?:[^`<]*<)?([^`<>]+)>?`|\]\(([^)#]+)\.(?:ipynb|md)(?:#[^)]*)?\)")
 
@@ -67,20 +68,29 @@ def places(graph: dict[str, list[str]]) -> dict[str, tuple[int, int]]:
     return found
 
 
+def way(start: str, end: str, place, corner, arrows) -> str:
+    """The path of an arrow: straight down to the next row, or through the gaps between rows and columns, never behind a box."""
+    (x0, y0), (x1, y1), (column, row) = corner[start], corner[end], place[start]
+    x0, x1, y0 = x0 + WIDE / 2, x1 + WIDE / 2, y0 + HIGH
+    if place[end] == (column, row + 1):
+        return f"M{x0:g} {y0}V{y1 - 4}"
+    inside = sorted({one for page, pages in arrows.items() if place[page][0] == place[end][0] for one in pages}, key=place.get)
+    lane = corner[end][0] - 3 - (LANE - WIDE - 6) * inside.index(start) / max(1, len(inside) - 1)       # each its own line in the gap
+    below = y0 + 6 + 2 * column
+    return f"M{x0:g} {y0}V{below}H{lane:g}V{y1 - 9}H{x1:g}V{y1 - 4}"
+
+
 def draw(graph: dict[str, list[str]], names: dict[str, tuple[str, str]], titles: dict[str, str], links: dict[str, str]) -> str:
     """Boxes with a number and a word, arrows from what is needed first."""
-    corner = {page: (LANE * column + 4, STEP * row + 4) for page, (column, row) in places(graph).items()}
-    parts = []
-    for page, pages in needed(graph).items():
-        for other in pages:
-            (x0, y0), (x1, y1) = corner[other], corner[page]
-            x0, x1, y0, bend = x0 + WIDE / 2, x1 + WIDE / 2, y0 + HIGH, max(STEP - HIGH, (y1 - y0 - HIGH) / 2)
-            parts.append(f'<path d="M{x0:g} {y0}C{x0:g} {y0 + bend:g} {x1:g} {y1 - bend:g} {x1:g} {y1 - 4}" marker-end="url(#map-arrow)"/>')
+    place, arrows = places(graph), needed(graph)
+    corner = {page: (LANE * column + LANE - WIDE, STEP * row + 4) for page, (column, row) in place.items()}
+    parts = [f'<path d="{way(other, page, place, corner, arrows)}" marker-end="url(#map-arrow)"/>' for page, pages in arrows.items() for other in pages]
     for page, (x, y) in corner.items():
         number, word = map(html.escape, names[page])
+        fit = f' textLength="{WIDE - 8}" lengthAdjust="spacingAndGlyphs"' if len(names[page][1]) > LONGEST else ""
         parts.append(
             f'<a href="{html.escape(links[page])}"><title>{html.escape(titles[page])}</title><rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>'
-            f'<text x="{x + WIDE / 2:g}" y="{y + 16}">{number}</text><text x="{x + WIDE / 2:g}" y="{y + 31}">{word}</text></a>')
+            f'<text x="{x + WIDE / 2:g}" y="{y + 16}">{number}</text><text x="{x + WIDE / 2:g}" y="{y + 31}"{fit}>{word}</text></a>')
     width, height = max(x for x, _ in corner.values()) + WIDE + 4, max(y for _, y in corner.values()) + HIGH + 4
     return (
         '<div class="section-map" tabindex="0" role="group" aria-label="Map of the sections: arrows lead from what is needed first">'
