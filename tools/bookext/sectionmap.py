@@ -84,7 +84,8 @@ def draw(graph: dict[str, list[str]], names: dict[str, tuple[str, str]], titles:
     """Boxes with a number and a word, arrows from what is needed first."""
     place, arrows = places(graph), needed(graph)
     corner = {page: (LANE * column + LANE - WIDE, STEP * row + 4) for page, (column, row) in place.items()}
-    parts = [f'<path d="{way(other, page, place, corner, arrows)}" marker-end="url(#map-arrow)"/>' for page, pages in arrows.items() for other in pages]
+    parts = [f'<path d="{way(other, page, place, corner, arrows)}" marker-end="url(#map-arrow)"/>'
+             for page, pages in arrows.items() for other in pages]
     for page, (x, y) in corner.items():
         number, word = map(html.escape, names[page])
         fit = f' textLength="{WIDE - 8}" lengthAdjust="spacingAndGlyphs"' if len(names[page][1]) > LONGEST else ""
