@@ -278,12 +278,12 @@ def _totals(pair):
 
 
 SEASONS = [
-    _seasons("no visits in four days / one on the first", [0, 0, 0, 0], [1, 0, 0, 0], 1.0, runs=1000, twice=300),
-    _seasons("four days / two more visits on the third", [3, 0, 2, 5], [0, 0, 2, 0], 0.8, runs=1000),
-    _seasons("four days / five more on the first day", [7, 1, 0, 4], [5, 0, 0, 0], 0.5, 1.38, runs=2500, law=True),
-    _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1600, law=True),
-    _seasons("eight days / two more on the last", [0, 3, 0, 0, 1, 2, 2, 0], [0, 0, 0, 0, 0, 0, 0, 2], 0.4, runs=1000),
-    _seasons("two days of thousands / one more on the second", [3000, 2000], [0, 1], 0.9, 1.38, runs=600),
+    _seasons("no visits in four days / one on the first", [0, 0, 0, 0], [1, 0, 0, 0], 1.0, runs=800, twice=300),
+    _seasons("four days / two more visits on the third", [3, 0, 2, 5], [0, 0, 2, 0], 0.8, runs=800),
+    _seasons("four days / five more on the first day", [7, 1, 0, 4], [5, 0, 0, 0], 0.5, 1.38, runs=2000, law=True),
+    _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1300, law=True),
+    _seasons("eight days / two more on the last", [0, 3, 0, 0, 1, 2, 2, 0], [0, 0, 0, 0, 0, 0, 0, 2], 0.4, runs=800),
+    _seasons("two days of thousands / one more on the second", [3000, 2000], [0, 1], 0.9, 1.38, runs=500),
     _seasons("16 days / the same days", np.arange(16) % 5, np.zeros(16, int), 1.0, 1.38, runs=100),
 ]
 
