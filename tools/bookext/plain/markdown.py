@@ -113,8 +113,8 @@ class Markdown:
                 return fold(self.title(node.children[0]), body)
             return quote(f"**{self.inline(node.children[0]) if titled else name.capitalize()}**\n\n{body}")
         if name in THEOREMS:
-            title = self.inline(node.children[0]).strip()
-            return quote(f"**{THEOREMS[name]} {self.number(node['countertype'], node)}**{f' {title}' if title else ''}\n\n{self.blocks(node.children[1].children)}")
+            head = f"**{THEOREMS[name]} {self.number(node['countertype'], node)}** {self.inline(node.children[0])}".rstrip()
+            return quote(f"{head}\n\n{self.blocks(node.children[1].children)}")
         if name == "definition_list":
             return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}"
                                for item in node.children)
