@@ -106,6 +106,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.bins_parts, {"coarse": 1}, "missing"),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) / n**2), "the sensitivity is that of one bin"),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * min(ms) / n**2), "coarsest"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2), "need not come last"),
+    (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(values, candidates, epsilon, epsilon, rng), "a table at epsilon"),
     (check.bins_private, choice(lambda n, ms: (n + 1) * max(ms) / n**2), "half of the price is missing"),
     (check.bins_private, choice(pick=exact), "without noise"),
     (check.bins_private, choice(epsilon_of=lambda e: e / 2), "at half of epsilon"),

@@ -15,7 +15,7 @@ def count_above(values, bounds):
 
 
 def auto_mean(*, seed=None, silent=-1, monotone=True, search=1 / 3, total=1 / 3, number=1 / 3, charge=(1 / 3, 1 / 3, 1 / 3), clip=True,
-              unit=False, sign=-1, own_budget=False, always=None, exact=False):
+              unit=False, widest=False, sign=-1, own_budget=False, always=None, exact=False):
     """A learner's automatic mean, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)
 
@@ -28,7 +28,7 @@ def auto_mean(*, seed=None, silent=-1, monotone=True, search=1 / 3, total=1 / 3,
         nothing = int(rng.integers(len(bounds))) if silent == "random" else silent
         bound = bounds[found[0] if found.size else nothing] if always is None else bounds[always]
         clipped = np.minimum(values, bound).sum() if clip else values.sum()
-        noisy = clipped if exact else mechanisms.laplace(clipped, sensitivity=1 if unit else bound, epsilon=total * epsilon, rng=rng)
+        noisy = clipped if exact else mechanisms.laplace(clipped, sensitivity=1 if unit else max(bounds) if widest else bound, epsilon=total * epsilon, rng=rng)
         return bound, noisy, mechanisms.laplace(len(values), sensitivity=1, epsilon=number * epsilon, rng=rng)
 
     return function
@@ -188,6 +188,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_auto_mean, auto_mean(sign=1), "wrong sign"),
     (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),
     (check.svt_auto_mean, auto_mean(unit=True), "sensitivity 1"),
+    (check.svt_auto_mean, auto_mean(widest=True), "for the last candidate"),
     (check.svt_auto_mean, auto_mean(exact=True), "the noisy sum has no noise"),
     (check.svt_auto_mean, auto_mean(total=1), "the noisy sum has a third"),
     (check.svt_auto_mean, auto_mean(total=1 / 6), "the noisy sum has twice"),

@@ -154,7 +154,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_interval, lambda epsilon, k, level: -1.0, "positive"),
     (check.hist_interval, lambda *a: round(half_width()(*a), 2), "rounded too far"),
     (check.hist_simplex, rescaled, "clip and rescale"),
-    (check.hist_simplex, shifted_then_clipped, "the sum is"),
+    (check.hist_simplex, shifted_then_clipped, "clipping after the shift"),
+    (check.hist_simplex, lambda v, total: bisected(v, total) + 1e-5, "nearly"),
+    (check.hist_simplex, lambda v, total: np.minimum(bisected(v, total), np.maximum(v, 0)), "must be negative"),
     (check.hist_simplex, lambda v, total: v - (v.sum() - total) / len(v), "below zero"),
     (check.hist_simplex, lambda v, total: np.full(len(v), total / len(v)), "there is one at"),
     (check.hist_simplex, lambda v, total: v[:-1], "numbers"),
@@ -169,7 +171,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_phantom, lambda counts, epsilon: phantoms(counts, epsilon) + np.sum(counts), "take off the people"),
     (check.hist_phantom, lambda counts, epsilon: 0.0, "the answer is"),
     (check.hist_phantom, lambda counts, epsilon: 0.9995 * phantoms(counts, epsilon), "do not simulate"),
-    (check.hist_simplex, histograms.simplex, "without histograms.simplex"),
+    (check.hist_simplex, histograms.simplex, "hist_simplex: write it without histograms.simplex"),
     (check.hist_lattice, lambda w, n: histograms.lattice(w, n), "without histograms.simplex or histograms.lattice"),
 ]
 

@@ -156,6 +156,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_several, lambda answers, *rest: (1 / 0 for _ in answers), "ZeroDivisionError"),
     (check.svt_several, 7, "expected a function"),
     (check.svt_split, lambda c, monotone: 0.5, "times the least variance"),
+    (check.svt_split, lambda c, monotone: round(share()(c, monotone), 3), "near the best"),
     (check.svt_split, share(power=1), "equally wide"),
     (check.svt_split, share(power=1 / 2), "sum of the two scales"),
     (check.svt_split, share(factor=1), "factor 2"),

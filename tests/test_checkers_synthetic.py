@@ -143,7 +143,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_choose, [*TABLES, ["zip"]], "17.0/ε is possible"),
     (check.syn_choose, [list(section.SIZES)], "more than 350"),
     (check.syn_choose, [["school", "income", "work"], ["decade", "work"], ["zip", "smoker"], ["zip", "sex"]], "together"),
-    (check.syn_choose, [["age", "sex"]], "no column age"),
+    (check.syn_choose, [["age", "sex"]], "no column age; the columns are"),
     (check.syn_choose, 7, "expected form"),
     (check.syn_interval, half_width(noise=0), "textbook interval"),
     (check.syn_interval, half_width(noise=2), "scale 1/ε"),

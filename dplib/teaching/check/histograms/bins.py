@@ -95,6 +95,8 @@ def _of_the_data(values, candidates, release):
 MISTAKES = {
     "the sensitivity is that of one bin, or of the coarsest candidate: a row moves the score of m bins by m times as much, and the finest counts":
         _with(lambda n, ms: 2 * (n + 1) * min(ms) / n**2),
+    "the sensitivity is that of the last candidate: the finest sets the price, and need not come last":
+        _with(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2),
     "each score has noise for its own sensitivity: that of the finest candidate moves most, and the small noise of the others does not hide it":
         _with(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=_noisy_max),
     "the best score wins without noise: a neighbour whose best is another never gives it": _with(pick=_best),
@@ -104,6 +106,8 @@ MISTAKES = {
     "private, but the scores are those of the risk itself: a good number of bins must have a high score": _with(
         score=lambda *arguments: -_scores(*arguments)),
     "private, but the noise of the table is left out of the score: 8 m²/(n epsilon_release)²": _with(score=lambda *a: _scores(*a, noise=0.0)),
+    "private, but the score is that of a table at epsilon: the table will be published at epsilon_release": _with(
+        spend=lambda epsilon, release: (epsilon, epsilon)),
     "private, but the fit is left out of the score": _with(score=lambda *a: _scores(*a, fit=0.0)),
     "private, but it does not look at the data: a lottery among the candidates": _with(lambda n, ms: 1e9),
     "the two epsilons are exchanged": _with(spend=lambda epsilon, release: (release, epsilon)),
@@ -123,7 +127,7 @@ STEEP = np.random.default_rng(54).beta(1, 60, 300)
 EVEN = (np.arange(300) + 0.5) / 300
 PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
-    _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (1, 8), 4.0, 50.0, runs=3000, law=True),
+    _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=3000, law=True),
     _pair("30 people in one place / three of them far away", 30 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 50.0, runs=1000),
     _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.8, runs=2000, law=True),
     _pair("300 people crowded at one end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),

@@ -232,7 +232,7 @@ def syn_choose(tables):
         raise NotAttempted
     for table in tables:
         if table - set(SIZES):
-            raise Wrong(f"there is no column {', '.join(sorted(map(str, table - set(SIZES))))}")
+            raise Wrong(f"there is no column {', '.join(sorted(map(str, table - set(SIZES))))}; the columns are {', '.join(SIZES)}")
         if _cells(table) > MOST_CELLS:
             raise Wrong(f"the table of {', '.join(sorted(table))} has {_cells(table):,} cells, more than {MOST_CELLS}")
     for question in QUESTIONS:

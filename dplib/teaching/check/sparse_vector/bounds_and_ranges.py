@@ -113,6 +113,8 @@ def svt_auto_mean(auto_mean):
         raise Wrong("the sum is not clipped at the chosen bound: one person with a million would move it by a million")
     if 0 < np.median(np.abs(residuals)) < 0.1 and not rng.centred:           # the right noise has median ln 2
         raise Wrong("the noisy sum has noise for sensitivity 1, but one person can move it by the whole bound")
+    if np.median(np.abs(residuals)) > 1 and abs(np.median(np.abs(totals - clipped)) / (BOUNDS[-1] * scale) - np.log(2)) < 0.08:
+        raise Wrong("the noise on the sum is for the last candidate: once the bound is chosen, one person moves the sum by at most that bound")
     for errors, wide, what in ((totals - clipped, bounds * scale, "the noisy sum"), (counted, scale, "the noisy count")):
         _noise(rng, errors, wide, what, {
             1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 0.5: "half of the noise it needs", 2.0: "twice the noise it needs",

@@ -65,6 +65,8 @@ def svt_repair(mended):
 @checker
 def svt_endless(answer):
     """`answer`: (answers, answers2, outcome) on which Alg. 6 at epsilon = 1, threshold 0, loses more than 5."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 3:
+        raise Wrong("expected three lists: (answers, answers2, outcome)")
     (one, two), outcome = _neighbours(*answer[:2]), np.asarray(answer[2])
     if one.size > 200:
         raise Wrong("200 answers are more than enough")
@@ -76,7 +78,13 @@ def svt_endless(answer):
     if loss <= 5:
         if outcome.all() or not outcome.any():
             raise Wrong(f"the loss of this outcome is {loss:.2f}: replies of one kind only can be saved by a slide of the threshold; mix them")
-        if np.all(np.sign(two - one) == np.where(outcome == 1, -1, 1)):
+        apart = np.where(outcome == 1, -1, 1)
+        if np.all(np.sign(two - one) == apart):
+            if np.any(one * apart < 0):
+                raise Wrong(
+                    f"the loss of this outcome is {loss:.2f}, not above 5: the answers move the right way, but some start on the cheap side; "
+                    "a No costs most above the threshold, a Yes below it"
+                )
             raise Wrong(
                 f"the loss of this outcome is {loss:.2f}, not above 5: the answers move the right way; take a longer list, "
                 "or start them farther from the threshold"
@@ -112,6 +120,8 @@ MOST_RUNS = 2650
 @checker
 def svt_catch(answer):
     """`answer`: (answers, answers2, outcome, threshold), an event that convicts Alg. 4 (epsilon = 1, c = 1) in few runs."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 4:
+        raise Wrong("expected three lists and a number: (answers, answers2, outcome, threshold)")
     (one, two), outcome, threshold = _neighbours(*answer[:2]), np.asarray(answer[2]), float(answer[3])
     if one.size > 50:
         raise Wrong("50 answers are more than enough: rare outcomes need many runs")
