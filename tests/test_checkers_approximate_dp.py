@@ -192,7 +192,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_threshold, lambda counts, epsilon, delta, rng: dict.fromkeys(counts, math.nan), "finite number"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {}, "published"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: print(end=""), "is the `return` missing?"),
-    (check.adp_threshold, release(order=lambda noisy, counts: [key for key in counts if key in noisy]), "order"),
+    (check.adp_threshold, release(order=lambda noisy, counts: [key for key in counts if key in noisy]), "sort by name"),
     (check.adp_off_by_one, lambda scale, threshold: honest(scale, threshold + 1), "the library's number"),
     (check.adp_off_by_one, lambda scale, threshold: 0.5 * math.exp(-(threshold - 1) / scale), "continuous"),
     (check.adp_off_by_one, lambda scale, threshold: 2 * honest(scale, threshold), "both tails"),

@@ -92,6 +92,12 @@ def five_stars(scale=lambda B, epsilon: B / epsilon, bound="user", *, stars_only
     return function
 
 
+def first_rows(users, stars, B, epsilon, rng):
+    """Bounds the rows of a user before it looks for the fives."""
+    kept = np.concatenate([np.flatnonzero(users == user)[:B] for user in np.unique(users)] or [np.zeros(0, dtype=int)])
+    return np.sum(stars[kept] == 5) + rng.laplace(scale=B / epsilon)
+
+
 def noise_of_the_heaviest(users, stars, B, epsilon, rng):
     each = np.unique(users[stars == 5], return_counts=True)[1]
     return np.minimum(each, B).sum() + rng.laplace(scale=min(B, each.max(initial=1)) / epsilon)
@@ -228,12 +234,14 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_survey, lambda epsilon, error: math.ceil(2**0.5 / epsilon / error), "trusted office"),
     (check.dp_survey, people_needed(up=5), "more than needed"),
     (check.dp_survey, people_needed(up=-5), "too few"),
+    (check.dp_survey, people_needed(up=-1), "would be 0.0100004"),
     (check.dp_survey, lambda epsilon, error: math.inf, "finite number"),
     (check.dp_survey, lambda epsilon, error: 0.5, "whole number"),
     (check.dp_user, five_stars(lambda B, epsilon: 1 / epsilon), "noise is for one row"),
     (check.dp_user, five_stars(bound="none"), "nobody's contribution"),
     (check.dp_user, five_stars(lambda B, epsilon: 1 / epsilon, bound="none"), "one rating, not one person"),
     (check.dp_user, five_stars(bound="table"), "whole table"),
+    (check.dp_user, first_rows, "fives are lost"),
     (check.dp_user, five_stars(stars_only=False), "not five stars"),
     (check.dp_user, five_stars(lambda B, epsilon: 2 * B / epsilon), "twice the noise"),
     (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / 2), "half the noise"),

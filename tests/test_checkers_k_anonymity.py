@@ -295,6 +295,7 @@ WRONG = [
     (check.kan_intersect, intersection_only, "are used up"),
     (check.kan_intersect, by_union, ""),
     (check.kan_intersect, lambda first, second: {}, "is certain too"),
+    (check.kan_intersect, lambda first, second: [None] * 150, "expected a dict"),
     (check.kan_intersect, lambda first, second: {"Alice": "flu"}, "numbered from 0"),
     (check.kan_intersect, lambda first, second: dict.fromkeys(range(150), "flu"), "in common"),
     (check.kan_intersect, lucky(PAIRS), "luck is not certainty"),

@@ -193,6 +193,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_mend, lambda released, public, on: colleague(released.drop_duplicates(on, keep=False).dropna(), public.dropna(), on), "one of them"),
     (check.link_reverse, without_salt, "the salt is published"),
     (check.link_reverse, without_leap_days, "leap days too"),
+    (check.link_reverse, lambda codes, salt: [None] * len(codes), "all 64 digits"),
     (check.link_reverse, makes_somebody_up, "belongs to nobody"),
     (check.link_reverse, found_only, "one per code"),
     (check.link_reverse, lambda codes, salt: reverse(codes, salt)[::-1], "code"),

@@ -217,7 +217,7 @@ class Lines(Form):
             both = (places[:, i] >= 0) & (places[:, j] >= 0)
             yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} (1: as written here, 2: turned round, 0: not both there)",
                          np.where(both, 1.0 + (places[:, i] > places[:, j]), 0.0),
-                         "the order in which they come out tells the exact counts or the order of the table: ")
+                         "the order in which they come out tells the exact counts or the order of the table; sort by name, or by the noisy count: ")
         yield from _numeric(values, 0.0 if truth is None else truth, names, (), search)
 
     def joint(self, x, y, pair):

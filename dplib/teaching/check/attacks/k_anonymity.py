@@ -1,6 +1,7 @@
 """Checkers of chapter 1, k-anonymity and its kin."""
 import copy
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -264,7 +265,9 @@ def kan_intersect(certain):
              _pair(3, common, [0.52] + [0.04] * 12), _pair(4, common, [0.76] + [0.02] * 12)]
     total = 0
     for first, second, truth in cases:
-        said = dict(answered(certain, copy.deepcopy(first), copy.deepcopy(second)))
+        said = answered(certain, copy.deepcopy(first), copy.deepcopy(second))
+        if not isinstance(said, Mapping):
+            raise Wrong(f"expected a dict from person to value, got a {type(said).__name__}")
         left, counted = attacks.intersect([first, second]), _counted(first, second)
         for person, value in said.items():
             if person not in range(len(truth)):

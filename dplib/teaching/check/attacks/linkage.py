@@ -191,8 +191,10 @@ def link_reverse(reverse):
         expected = [*people[:7], None, *people[8:]]
         if got == expected:
             continue
-        if salt and all(one is None for one in got):
-            raise Wrong("with a salt your list finds nobody: the salt is published, so hash it with every candidate")
+        if all(one is None for one in got):
+            if salt:
+                raise Wrong("with a salt your list finds nobody: the salt is published, so hash it with every candidate")
+            raise Wrong("nobody is found: hash exactly salt|sex|dob, with both bars also where the salt is empty, and keep all 64 digits")
         wrong = [number for number, (one, other) in enumerate(zip(got, expected)) if one != other]
         if wrong == [7]:
             raise Wrong(f"code 7 belongs to nobody and got {got[7]!r}; say None")

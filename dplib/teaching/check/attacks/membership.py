@@ -68,7 +68,9 @@ def mem_base(answer):
             return "95 % is how many strangers are not accused, which is another question"
         if name in ("coin", "town") and np.isclose(said, 0.25, atol=1e-3):
             return "25 % is how many members are found, which is another question"
-        if np.isclose(said, {"coin": 5.0, "town": 5 / 999, "ratio": 1000}.get(name, np.nan), rtol=1e-6):
+        if np.isclose(said, {"coin": 5.0, "town": 5 / 999}.get(name, np.nan), rtol=1e-6):
+            return "these are the odds, and a probability is asked: mind the difference between odds and probability, odds/(1 + odds)"
+        if name == "ratio" and np.isclose(said, 1000, rtol=1e-6):
             return "close; mind the difference between odds and probability: 1 in 1,000 is odds of 1 to 999"
         if name == "town" and np.isclose(said, 0.005, rtol=1e-6):
             return "that is the probability times 5, and it is the odds that are multiplied; or the right answer rounded too far: give five decimals"

@@ -31,7 +31,7 @@ class _Interface:
 def rec_tracker(spy):
     """`spy(ask, n, target)`: the target's value, from at most five questions to an interface that refuses small and large groups."""
     rng = np.random.default_rng(41)
-    for n, k, target in ((40, 8, 0), (41, 8, 40), (97, 19, 48), (120, 24, 7), (300, 1, 299)):
+    for n, k, target in ((40, 8, 0), (41, 8, 40), (97, 19, 48), (120, 24, 7), (300, 1, 299), (1000, 200, 640)):
         values = rng.integers(10_000, 200_000, n)
         interface = _Interface(values, k)
         try:
@@ -47,7 +47,7 @@ def rec_tracker(spy):
                 raise Wrong("the right number with the wrong sign: the groups that hold the target are to be added")
             raise Wrong(f"with n = {n} and k = {k} it says {float(got):,.0f}, and the value is {values[target]:,}; "
                         "count how often each person is added and taken away")
-    return "the exact value behind five interfaces, from at most five questions each"
+    return "the exact value behind six interfaces, from at most five questions each"
 
 
 @checker
@@ -96,7 +96,8 @@ def rec_ages(fitting):
                    else f"its mean is {np.mean(ages):.3f}" if len(ages) == count else "that is another number of people")
             raise Wrong(f"{where}: {ages} does not fit, {why}")
         if missing := right - set(got):
-            raise Wrong(f"{where}: {min(missing)} fits as well, and is missing; a mean with one decimal may stand for several sums only if they round to it")
+            raise Wrong(f"{where}: {min(missing)} fits as well, and is missing: its median is {np.median(min(missing)):g}, "
+                        f"its mean {np.mean(min(missing)):.3f}, which is published with one decimal")
     return "exactly the ages that fit, in all six cases"
 
 

@@ -271,7 +271,7 @@ def dp_survey(respondents):
             if abs(got - value) <= 1:
                 raise Wrong(f"{case} not {got:,.0f}; {reason}")
         if got < exact:
-            raise Wrong(f"{case} {got:,.0f} people are too few: the standard error would be {error * math.sqrt(need / max(got, 1e-9)):.4g}")
+            raise Wrong(f"{case} {got:,.0f} people are too few: the standard error would be {error * math.sqrt(need / max(got, 1e-9)):.7g}")
         raise Wrong(f"{case} {got:,.0f} people are more than needed: the standard error would be {error * math.sqrt(need / got):.4g}")
     return "the smallest number that does, in all four cases"
 
@@ -279,6 +279,8 @@ def dp_survey(respondents):
 # ------------------------------------------------------------------------------------------------------------- bounded contributions
 
 def _five_stars(users, stars, B, bound="user", only=5):
+    if bound == "rows":
+        return sum(int((stars[users == user][:B] >= only).sum()) for user in np.unique(users))
     each = np.unique(users[stars >= only], return_counts=True)[1]
     return int({"user": np.minimum(each, B).sum(), "nobody": each.sum(), "table": min(B, each.sum())}[bound])
 
@@ -302,6 +304,7 @@ RELEASES = {
     "ratings that are not five stars are counted as well": _release(only=0),
     "all rows are counted, of all users and with any stars": _release(bound="nobody", only=0),
     "B bounds the whole table, not each user": _release(bound="table"),
+    "B rows of each user are kept, with whatever stars, and fives are lost: bound the number of fives": _release(bound="rows"),
     "private, but with twice the noise it needs: add/remove moves the count by B": _release(lambda u, s, B, e: 2 * B / e),
     "half the noise that is needed": _release(lambda u, s, B, e: B / e / 2),
     "the noise follows the heaviest user of this table; a scale that depends on the data gives somebody away by its width":
