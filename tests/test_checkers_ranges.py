@@ -162,6 +162,14 @@ class Stack:
         return 1
 
 
+class Adding(Stack):
+    """Blocks that merge add up their noises: the sum of noisy days, with the noise of a tree."""
+
+    def day(self, visits):
+        self.blocks.append((1, visits, visits + self.rng.laplace(scale=self.scale)))
+        return sum(noisy for _, _, noisy in self.blocks)
+
+
 class QuieterDays(Stack):
     """A day of its own has two shares of ε, and so half of the noise."""
 
@@ -360,6 +368,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_counter, wall(counter(factor=1.0, way="one")), "exact daily visits"),
     (check.range_counter, wall(counter(factor=3.0, way="one")), "exact daily visits"),
     (check.range_counter, wall(counter(factor=1.0, way="days")), "sum of noisy days"),
+    (check.range_counter, Adding, "give each block one of its own"),
     (check.range_counter, wall(counter(factor=1.0)), "levels have to share"),
     (check.range_counter, wall(counter(factor=2.0)), "log₂(T) + 1 levels"),
     (check.range_counter, wall(counter(factor=6.0)), "twice the noise"),
@@ -376,7 +385,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_split, split(score=lambda left, n: 0 * left), "a coin"),
     (check.range_split, split(candidates="values"), "only values that occur"),
     (check.range_split, split(score=lambda left, n: -np.abs(left - n / 3)), "should be in 20%"),
-    (check.range_split, lambda values, low, high, epsilon, rng: high, "expected whole cuts"),
+    (check.range_split, lambda values, low, high, epsilon, rng: high, "must be possible; got"),
     (check.range_split, lambda values, low, high, epsilon, rng: np.median(values) + rng.laplace(), "expected whole cuts"),
     (check.range_split, 4, "expected a function"),
     (check.range_release, lambda counts, epsilon, rng: print(end=""), "return"),

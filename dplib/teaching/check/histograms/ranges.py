@@ -249,6 +249,7 @@ WALLS = {
     "one noise serves all blocks of a level: day 3 less day 2 less day 1 is then exact": _with(_levels, "levels"),
     "a block gets new noise for every total that uses it: many looks at the same days": _with(_levels, "again"),
     "private, but this is the sum of noisy days: its noise grows like √t, and the tree was not used": _with(lambda T: 1, "days"),
+    "private, but a block of two days has the noises of its two days: give each block one of its own, when it is complete": _with(_levels, "days"),
     "every block has noise 1/ε: a visit lies in one block of every level, so the levels have to share ε": _with(lambda T: 1),
     "every block has noise log₂(T)/ε: with the days and the whole stream there are log₂(T) + 1 levels": _with(lambda T: _levels(T) - 1),
     "private, but with twice the noise: under add/remove a visit changes one block of a level": _with(lambda T: 2 * _levels(T)),
@@ -351,7 +352,7 @@ def range_split(split):
         got, (low, high) = answered(answer, *arguments, rng), arguments[1:3]
         if np.ndim(got) or not isinstance(got, (int, float, np.number)) or not np.isfinite(got) or got != round(got) or not low < got < high:
             raise Wrong(f"expected whole cuts from {low + 1} to {high - 1}: the cuts a place could have are public, and each must be possible; "
-                        f"got {got!r}"[:60])
+                        f"got {repr(got)[:60]}")
         return int(got)
 
     return battery(split, lambda pair: Choice(tuple(range(pair.one[1] + 1, pair.one[2])), "the cut"), LISTS, call=whole, mistakes=CUTS, right=_cut(), seed=53)
