@@ -23,7 +23,7 @@ def comp_crossover(first_win):
         got = ask(first_win, epsilon, delta)
         if got is None and (epsilon, delta) == cases[0] and ask(first_win, 0.5, 1e-5) is None:
             raise NotAttempted
-        case, wins = f"for epsilon={epsilon:g}, delta={delta:g}", math.exp(epsilon) < 2
+        case, wins = f"for epsilon={epsilon:g}, delta={delta:g}:", math.exp(epsilon) < 2
         if got is None:
             if wins:
                 raise Wrong(f"{case} there is such a k: the square root grows more slowly than k, and e^epsilon - 1 is below 1")
@@ -60,7 +60,7 @@ def comp_delta(delta):
         losses, log_law = _total_loss(epsilon, k)
         law, above = np.exp(log_law), losses > total
         exact = float(law[above] @ -np.expm1(total - losses[above]))
-        case = f"for total={total:g}, epsilon={epsilon:g}, k={k:,}"
+        case = f"for total={total:g}, epsilon={epsilon:g}, k={k:,}:"
         if not math.isfinite(got):
             raise Wrong(f"{case} expected a finite number, got {got:g}: work with the logarithm of the binomial law")
         if abs(got - exact) <= 1e-6 * exact + 1e-15:
@@ -281,7 +281,7 @@ def comp_split(split):
     for weights, sensitivities, epsilon in (([0.5, 3, 2, 10], [100, 1, 12.5, 2], 0.3), ([1, 1], [1, 8], 1.0), ([1, 8, 27], [1, 1, 1], 2.0), ([4], [7], 0.5)):
         got = answered(split, list(weights), list(sensitivities), epsilon)
         got, w, s = np.asarray(got, dtype=float), np.asarray(weights, dtype=float), np.asarray(sensitivities, dtype=float)
-        case = f"for weights {weights}, sensitivities {sensitivities}, epsilon {epsilon:g}"
+        case = f"for weights {weights}, sensitivities {sensitivities}, epsilon {epsilon:g}:"
         if got.shape != w.shape or not np.all(np.isfinite(got)) or not np.all(got > 0):
             raise Wrong(f"{case} expected {len(w)} positive numbers, got {got.tolist()}")
         if got.sum() > epsilon * (1 + 1e-9):

@@ -256,7 +256,7 @@ def dp_survey(respondents):
     for epsilon, error in ((1.0, 0.01), (math.log(3), 0.02), (0.1, 0.05), (4.0, 0.005)):
         got, p = number(answered(respondents, epsilon, error), "the number of people", whole=True), 1 / (1 + math.exp(-epsilon))
         need = p * (1 - p) / (2 * p - 1) ** 2 / error**2
-        exact, case = math.ceil(need - 1e-6), f"for epsilon = {epsilon:.3g}, error = {error:g}"
+        exact, case = math.ceil(need - 1e-6), f"for epsilon = {epsilon:.3g}, error = {error:g}:"
         if got == exact or abs(got - need) < 1.001 and abs(need - round(need)) < 1e-6 and got >= exact:
             continue
         mistakes = {
