@@ -382,6 +382,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_refute, ([0], [1]), "no audit can find more"),
     (check.svt_refute, ([0] * 61, [1] * 60 + [-1]), "likelier (a shorter one"),
     (check.svt_refute, ([2000] * 4 + [-2000], [2001] * 4 + [-2001]), "nearer to the threshold"),
+    (check.svt_refute, ([0] * 5, [1] * 4 + [-1], [0] * 4 + [1]), "expected two lists"),
     (check.svt_refute, ([0] * 2, [1, -1]), "no audit can find more"),
     (check.svt_refute, ([0] * 5, [9] * 5), "not neighbours"),
     (check.svt_refute, ([0] * 201, [1] * 201), "more than enough"),

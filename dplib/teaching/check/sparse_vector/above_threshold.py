@@ -237,7 +237,7 @@ def _why_not_refuted(one, two):
     loss = float(np.abs(np.log(laws[0] / laws[1]))[often].max())
     if loss <= CLAIM and not often.all():
         return (
-            f"not all of three audits were above 0.5: the outcomes with a loss above {loss:.3f} have a probability below one in a billion, "
+            "not all of three audits were above 0.5: the outcomes with a loss above 0.5 have a probability below one in a billion, "
             "and no audit sees them; bring the answers nearer to the threshold"
         )
     if loss <= CLAIM:
@@ -253,6 +253,8 @@ def _why_not_refuted(one, two):
 @checker
 def svt_refute(answer):
     """`answer`: (answers, answers2), neighbours on which an audit refutes "the replies alone cost epsilon/2"."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Wrong("expected two lists: (answers, answers2)")
     one, two = _neighbours(*answer)
     if one.size == 4:
         raise Wrong("these have the length of the lists in the text, four: find a pair of another length")
