@@ -21,11 +21,12 @@ __all__ = ["PAINTS", "Mark", "draw", "markup", "picture"]
 
 UNITS = 10                                       # in a point
 PLAIN_SIZE = 10                                  # points: a text of this size needs no attribute
+ROOM = 1.15                                      # a layout leaves room for the letters of a phone, which are larger by so much
 
 # The style sheet of the book gives each name a light and a dark value; elsewhere the plain colour holds.
 PAINTS = {
     style.ONE: "one", style.OTHER: "other", style.GOOD: "good", style.ALARM: "alarm", style.INK: "ink", style.MUTED: "muted",
-    "#000000": "ink", "#ffffff": "paper", "#9aa3ad": "grey", "#c3c8ce": "light", "#d5d9de": "line", "#e9ebee": "faint",
+    "#000000": "ink", "#ffffff": "paper", "#9aa3ad": "grey", "#c3c8ce": "light", "#d5d9de": "line", "#e9ebee": "faint", "#dfe3e8": "mist",
     "#7cc4ad": "mint", "#d9ebe7": "pale",
 }
 ALIGNED = {"left": 0, "center": 1, "right": 2, "baseline": 0, "bottom": 0, "center_baseline": 1, "top": 2}
@@ -79,6 +80,9 @@ class Renderer(RendererBase):
     def get_canvas_width_height(self):
         return self.width, self.height
 
+    def get_text_width_height_descent(self, s, prop, ismath):
+        return tuple(ROOM * size for size in super().get_text_width_height_descent(s, prop, ismath))
+
     def get_image_magnification(self):
         return 3                                 # 216 dots an inch
 
@@ -107,7 +111,7 @@ class Renderer(RendererBase):
         path = path.cleaned(transform, remove_nans=True, clip=window, simplify=None, curves=True, sketch=gc.get_sketch_params())
         pen = round(gc.get_linewidth() * UNITS) if stroke else 0
         points = np.rint(path.vertices * (UNITS, -UNITS) + (0, self.height * UNITS)).astype(int)
-        seen = points[path.codes != Path.STOP]
+        seen = points[(path.codes != Path.STOP) & (path.codes != Path.CLOSEPOLY)]      # these two have points that mean nothing
         if not seen.size:
             return
         left, top, right, bottom = *seen.min(axis=0).tolist(), *seen.max(axis=0).tolist()
