@@ -95,7 +95,8 @@ class Renderer(RendererBase):
         if gc.get_clip_path()[0] is not None or gc.get_hatch():
             raise NotImplementedError("an Explorer draws no hatches, and clips by rectangles only")
         if box is not None:
-            left, top, right, bottom = round(box.x0 * UNITS), round((self.height - box.y1) * UNITS), round(box.x1 * UNITS), round((self.height - box.y0) * UNITS)
+            edges = box.x0, self.height - box.y1, box.x1, self.height - box.y0
+            left, top, right, bottom = (round(edge * UNITS) for edge in edges)
             if extent[0] < left or extent[1] < top or extent[2] > right or extent[3] > bottom:
                 clip = (left, top, right - left, bottom - top)
         self.marks.append(Mark(clip, look, joins, body))

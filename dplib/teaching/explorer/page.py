@@ -62,11 +62,13 @@ def page(drawn, grids, default, start):
     data = json.dumps([pieces, list(zip(rows, sentences))], ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     mark = hashlib.sha256(data.encode()).hexdigest()[:6]
     first = picture(*sizes.pop(), "".join(pieces[number] for number in rows[start]), sentences[start])
+    longest = html.escape(max(sentences, key=len))
     controls = "".join(control(name, values, values.index(default[name]), mark) for name, values in grids.items())
     script = importlib.resources.files("dplib.teaching.explorer").joinpath("page.js").read_text(encoding="utf-8")
     return (
         f'<div class="explorer"><div class="controls" hidden>{controls}</div>'
-        f'<figure>{first}<figcaption aria-live="polite" data-longest="{html.escape(max(sentences, key=len))}"><span>{raised(sentences[start])}</span></figcaption></figure>'
+        f'<figure>{first}'
+        f'<figcaption aria-live="polite" data-longest="{longest}"><span>{raised(sentences[start])}</span></figcaption></figure>'
         f'<script type="application/json">{data}</script><script>{script}</script></div>'
     )
 
@@ -80,7 +82,8 @@ def control(name, values, start, mark):
         )
         return f'<div role="radiogroup" aria-label="{name}"><span>{name}</span><div class="choices">{choices}</div></div>'
     last = len(values) - 1
+    place = f"--stops:{max(last, 1)};--at:{start / max(last, 1):.3g}"
     return (
         f'<label><span>{name}</span><input type="range" max="{last}" value="{start}" aria-valuetext="{shown[start]}" '
-        f'data-values="{"|".join(shown)}" style="--stops:{max(last, 1)};--at:{start / max(last, 1):.3g}"></label><output aria-live="off">{shown[start]}</output>'
+        f'data-values="{"|".join(shown)}" style="{place}"></label><output aria-live="off">{shown[start]}</output>'
     )
