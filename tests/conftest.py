@@ -64,8 +64,7 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_explorers.py", "tests/test_site.py",
-                 "tests/test_checkers_", "tests/test_mutants.py")
+LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers_", "tests/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):
