@@ -315,32 +315,145 @@ class TestPages:
         assert reader.page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def still_sliders(page):
-    """The sliders of an open page that do not move picture, alt text and label, each from where the page begins."""
+def seen_in(explorer):
+    """What an open page shows of an explorer: picture, its name, sentence."""
+    return explorer.evaluate("""box => {
+        const picture = box.querySelector("[role=img]"), words = box.querySelector("[aria-live=polite]");
+        return {picture: picture.innerHTML, name: picture.getAttribute("aria-label"), words: words && words.textContent};
+    }""")
+
+
+def still_controls(page):
+    """The controls of an open page that do not move picture, words and value by the arrow keys, each from where the page begins."""
     for explorer in page.locator(".explorer").all():
         for slider in explorer.locator("input[type=range]").all():
             name = slider.evaluate("slider => slider.labels.length ? slider.labels[0].textContent.trim() : ''")
             start, seen = slider.input_value(), []
             for key in ("Home", "End"):
                 slider.press(key)
-                picture = explorer.locator("img")
-                shown = slider.evaluate("slider => slider.closest('label, div').querySelector('output').textContent")
-                seen.append({"picture": picture.get_attribute("src"), "alt text": picture.get_attribute("alt"), "value": shown})
+                shown = slider.evaluate("slider => [slider.getAttribute('aria-valuetext'), slider.parentNode.nextSibling.textContent]")
+                seen.append({**seen_in(explorer), "value": shown[0], "value beside it": shown[1]})
+            slider.press("ArrowLeft")
+            if slider.input_value() == slider.get_attribute("max"):
+                yield f"{name}: an arrow key moves nothing"
             slider.fill(start)                   # another slider may mean nothing at the end of this one
             low, high = seen
             yield from (f"{name or 'a slider'}: the same {what} at both ends" for what in low if low[what] == high[what])
             if not name:
                 yield "a slider has no label"
+        for group in explorer.get_by_role("radiogroup").all():
+            name, choices = group.get_attribute("aria-label"), group.get_by_role("radio").all()
+            start = next(place for place, choice in enumerate(choices) if choice.is_checked())
+            choices[start].focus()
+            seen = []
+            for _ in choices:                    # once around, by the keyboard
+                page.keyboard.press("ArrowRight")
+                seen.append(seen_in(explorer))
+            if not choices[start].is_checked():
+                yield f"{name}: the arrow keys do not lead around"
+            yield from (f"{name}: the same {what} for all names" for what in ("picture", "words") if len({one[what] for one in seen}) == 1)
+        shown = seen_in(explorer)
+        if shown["words"] is None or shown["words"] != (shown["name"] or "").replace("^", ""):
+            yield "the picture's name is not the sentence"
 
 
-def test_every_slider_moves_picture_and_words(browser, site, address):
+def explorer_pages(site):
+    return [path.relative_to(site).as_posix() for path in pages_under(site) if 'class="explorer"' in path.read_text(encoding="utf-8")]
+
+
+def test_every_control_moves_picture_and_words(browser, site, address):
     reader, still = Reader(browser), []
-    for path in pages_under(site):
-        if 'class="explorer"' in path.read_text(encoding="utf-8"):
-            reader.open(address + path.relative_to(site).as_posix())
-            still += [f"{path.name}: {what}" for what in still_sliders(reader.page)]
+    for page in explorer_pages(site):
+        reader.open(address + page)
+        still += [f"{page}: {what}" for what in still_controls(reader.page)]
     reader.context.close()
     assert still == []
+
+
+CROWDED = """() => {                                // all frames of all explorers of a page: letters that lie on others, or leave the picture
+    const found = [];
+    for (const box of document.querySelectorAll(".explorer")) {
+        const [pieces, frames] = JSON.parse(box.querySelector("script").textContent), picture = box.querySelector("[role=img]");
+        const edge = box.getBoundingClientRect(), bad = new Map();
+        for (const [numbers, sentence] of frames) {
+            picture.innerHTML = numbers.map(number => pieces[number]).join("");
+            const texts = [...picture.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+            texts.forEach(([words, at], k) => {
+                if (at.left < edge.left - 1 || at.right > edge.right + 1) bad.set(`"${words}" leaves the picture`, sentence);
+                for (const [other, there] of texts.slice(k + 1)) {
+                    const across = Math.min(at.right, there.right) - Math.max(at.left, there.left);
+                    const down = Math.min(at.bottom, there.bottom) - Math.max(at.top, there.top);
+                    if (across > 1 && down > 0.35 * Math.min(at.height, there.height)) bad.set(`"${words}" lies on "${other}"`, sentence);
+                }
+            });
+        }
+        for (const [what, sentence] of bad) found.push(`${what}: ${sentence.slice(0, 60)}`);
+    }
+    return found;
+}"""
+
+FINGER = """() => [...document.querySelectorAll(".explorer input")]
+    .filter(one => one.getBoundingClientRect().height < 43.9).map(one => one.outerHTML.slice(0, 80))"""
+
+
+def phone(browser):
+    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+
+
+def test_letters_of_a_frame_keep_apart_on_a_phone_and_controls_fit_a_finger(browser, site, address):
+    found, context = [], phone(browser)
+    page = context.new_page()
+    for name in explorer_pages(site):
+        page.goto(address + name)
+        found += [f"{name}: {what}" for what in (*page.evaluate(CROWDED), *page.evaluate(FINGER))]
+    context.close()
+    assert found == []
+
+
+def without_ring(page):
+    """The controls of explorers that do not show where the keyboard is."""
+    page.keyboard.press("Tab")                   # from here on the browser shows the focus
+    for control in page.locator(".explorer :is(input[type=range], input:checked)").all():
+        control.focus()
+        if not control.evaluate("""one => [one, one.nextElementSibling].some(e => {
+            const style = e && getComputedStyle(e);
+            return e && style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2;
+        })"""):
+            yield control.evaluate("one => one.outerHTML.slice(0, 80)")
+
+
+def test_the_keyboard_is_seen_on_every_control(browser, site, address):
+    reader = Reader(browser)
+    pages = explorer_pages(site)
+    both = next(page for page in pages if "radiogroup" in (site / page).read_text(encoding="utf-8"))
+    reader.open(address + both)
+    assert reader.page.locator(".explorer input").count() > 2 and list(without_ring(reader.page)) == []
+    reader.context.close()
+
+
+def test_an_explorer_needs_no_server_and_comes_back_as_it_was_left(browser, site):
+    reader = Reader(browser)
+    page = next(page for page in explorer_pages(site) if "laplace" in page)
+    reader.page.goto((site / page).as_uri())
+    explorer = reader.page.locator(".explorer").first
+    slider = explorer.locator("input[type=range]").first
+    slider.press("End")
+    left = seen_in(explorer)
+    reader.page.goto("about:blank")
+    reader.page.go_back()
+    reader.page.wait_for_timeout(200)
+    assert slider.input_value() == slider.get_attribute("max") and seen_in(explorer) == left
+    reader.context.close()
+
+
+def test_without_scripts_the_first_frame_stays(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / explorer_pages(site)[0]).as_uri())
+    explorer = page.locator(".explorer").first
+    assert explorer.locator("[role=img] path").count() > 3 and explorer.locator("figcaption").inner_text().strip()
+    assert not explorer.locator("input").first.is_visible()
+    context.close()
 
 
 def test_the_search_finds_a_page(browser, address):
@@ -397,14 +510,44 @@ def test_a_good_page_is_accepted(browser, bad_address):
     reader.context.close()
 
 
-def test_a_slider_that_moves_nothing_is_noticed(browser, serve, tmp_path):
-    slider = '<label>ε <input type="range" min="0" max="3"><output>1</output></label>'
-    explorer = f'<div class="explorer">{slider}<img alt="1" src="data:,"></div>'
-    (tmp_path / "still.html").write_text(document(explorer), encoding="utf-8")
+STILL_SLIDER = '<label>ε <input type="range" max="3" aria-valuetext="1"></label><output>1</output>'
+STILL_CHOICE = ('<div role="radiogroup" aria-label="method"><label><input type="radio" name="m" checked>a</label>'
+                '<label><input type="radio" name="m">b</label></div>')
+
+
+@pytest.mark.parametrize(("control", "picture", "faults"), [
+    (STILL_SLIDER, '<svg role="img" aria-label="one"><path d="M0 0h9"/></svg><p aria-live="polite">one</p>', 5),
+    (STILL_CHOICE, '<svg role="img" aria-label="one"><path d="M0 0h9"/></svg><p aria-live="polite">one</p>', 2),
+    ("", '<svg role="img" aria-label="one"></svg><p aria-live="polite">two</p>', 1),
+    ("", '<svg role="img" aria-label="one"></svg><p>one</p>', 1),
+    ("", '<svg role="img" aria-label="e^2"></svg><p aria-live="polite">e<sup>2</sup></p>', 0),
+])
+def test_a_control_that_moves_nothing_is_noticed(control, picture, faults, browser, serve, tmp_path):
+    (tmp_path / "still.html").write_text(document(f'<div class="explorer">{control}{picture}</div>'), encoding="utf-8")
     reader = Reader(browser)
     reader.open(f"{serve(tmp_path)}still.html")
-    assert len(list(still_sliders(reader.page))) == 3
+    assert len(list(still_controls(reader.page))) == faults
     reader.context.close()
+
+
+@pytest.mark.parametrize(("texts", "words"), [
+    ('<text x="9" y="30">one</text><text x="9" y="60">two</text>', None),
+    ('<text x="9" y="30">one</text><text x="12" y="33">two</text>', '"one" lies on "two"'),
+    ('<text x="-30" y="30">long words</text>', "leaves the picture"),
+])
+def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, serve, tmp_path):
+    data = json.dumps([[texts], [[[0], "a sentence"]]]).replace("</", "<\\/")
+    body = f'<div class="explorer"><input type="range"><svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
+    (tmp_path / "crowd.html").write_text(document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
+    context = phone(browser)
+    page = context.new_page()
+    page.goto(f"{serve(tmp_path)}crowd.html")
+    found = page.evaluate(CROWDED)
+    assert len(found) == bool(words) and all(words in one for one in found)
+    assert len(page.evaluate(FINGER)) == 1
+    page.add_style_tag(content="input { outline: none !important }")
+    assert len(list(without_ring(page))) == 1
+    context.close()
 
 
 @pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])
