@@ -21,7 +21,7 @@ from dplib.teaching.explorer.pool import pool
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
 MOST_FRAMES = 36
-LIMIT_KB = 24                                    # gzip, all Explorers of a page
+LIMIT_KB = 20                                    # gzip, all Explorers of a page
 EXPLORER = re.compile(r'<div class="explorer">.*?</script><script>.*?</script></div>', re.DOTALL)
 CONTROL = re.compile(
     r'<label><span>(?P<slider>[^<]*)</span><input type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]* data-values="(?P<values>[^"]*)"'
