@@ -370,7 +370,7 @@ def test_every_control_moves_picture_and_words(browser, site, address):
     assert still == []
 
 
-CROWDED = """() => {                                // all frames of all explorers of a page: letters that lie on others, or leave the picture
+CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
     const found = [];
     for (const box of document.querySelectorAll(".explorer")) {
         const [pieces, frames] = JSON.parse(box.querySelector("script").textContent), picture = box.querySelector("[role=img]");
@@ -386,6 +386,11 @@ CROWDED = """() => {                                // all frames of all explore
                     if (across > 1 && down > 0.35 * Math.min(at.height, there.height)) bad.set(`"${words}" lies on "${other}"`, sentence);
                 }
             });
+        }
+        for (const slider of box.querySelectorAll("[data-values]")) {
+            const value = slider.parentNode.nextSibling;
+            value.textContent = slider.dataset.values.split("|").reduce((one, other) => one.length < other.length ? other : one);
+            if (value.scrollWidth > value.clientWidth) bad.set(`the value ${value.textContent} has no room`, "");
         }
         for (const [what, sentence] of bad) found.push(`${what}: ${sentence.slice(0, 60)}`);
     }
@@ -534,10 +539,13 @@ def test_a_control_that_moves_nothing_is_noticed(control, picture, faults, brows
     ('<text x="9" y="30">one</text><text x="9" y="60">two</text>', None),
     ('<text x="9" y="30">one</text><text x="12" y="33">two</text>', '"one" lies on "two"'),
     ('<text x="-30" y="30">long words</text>', "leaves the picture"),
+    ('<text x="9" y="30">one</text><output style="display: block; width: 2px">1</output>', "has no room"),
 ])
 def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, serve, tmp_path):
+    texts, _, value = texts.partition("<output")
+    slider = f'<label><input type="range" data-values="1|110000"></label><output{value}' if value else '<input type="range">'
     data = json.dumps([[texts], [[[0], "a sentence"]]]).replace("</", "<\\/")
-    body = f'<div class="explorer"><input type="range"><svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
+    body = f'<div class="explorer">{slider}<svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
     (tmp_path / "crowd.html").write_text(document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
     context = phone(browser)
     page = context.new_page()
