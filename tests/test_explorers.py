@@ -260,6 +260,13 @@ def test_every_colour_has_a_light_and_a_dark_value():
     assert light == plain and dark.keys() == plain.keys() and dark["ink"] != light["ink"]
 
 
+def test_numbers_keep_their_per_cent_sign_in_pictures_and_words():
+    figure = Figure(figsize=(1, 1))
+    figure.text(0.5, 0.5, "95 % of 7 %s")
+    assert ">95\u202f% of 7\u202f%s</text>" in markup(marks_of(figure))
+    assert explorers_on(Explorer(lambda x: bar(x, f"{x} %"), {"x": [1, 2]}, {"x": 1}).page())[0].label == "1\u202f%"
+
+
 def test_powers_in_words():
     assert raised("odds e^ε < e^2.5, 10^-5.") == "odds e<sup>ε</sup> &lt; e<sup>2.5</sup>, 10<sup>-5</sup>."
 

@@ -7,8 +7,8 @@ import matplotlib
 from matplotlib import pyplot
 
 from dplib.teaching import style
-from dplib.teaching.explorer.drawing import draw, markup, picture
-from dplib.teaching.explorer.page import label, page, picks, raised, show, tidy
+from dplib.teaching.explorer.drawing import draw, markup, picture, tidy
+from dplib.teaching.explorer.page import label, page, picks, raised, show
 
 __all__ = ["Explorer"]
 

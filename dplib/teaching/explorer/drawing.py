@@ -17,7 +17,7 @@ from PIL import Image
 
 from dplib.teaching import style
 
-__all__ = ["PAINTS", "Mark", "draw", "markup", "picture"]
+__all__ = ["PAINTS", "Mark", "draw", "markup", "picture", "tidy"]
 
 UNITS = 10                                       # in a point
 PLAIN_SIZE = 10                                  # points: a text of this size needs no attribute
@@ -132,7 +132,7 @@ class Renderer(RendererBase):
             self.add(look, body, extent, gc, joins=not fill and stroke[1] == 1)
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        words = spans(s) if ismath else html.escape(s, quote=False)
+        words = spans(s) if ismath else html.escape(tidy(s), quote=False)
         if words is None:                        # a formula: its outlines
             super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
             return
@@ -163,6 +163,11 @@ class Renderer(RendererBase):
         extent = (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
         self.add(None, f'<image x="{extent[0]}" y="{extent[1]}" width="{abs(x1 - x0)}" height="{abs(y1 - y0)}" preserveAspectRatio="none" '
                  f'style="image-rendering:pixelated" href="data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"/>', extent, gc)
+
+
+def tidy(words):
+    """A number keeps its per cent sign when a line ends, in the picture as in the words around it."""
+    return re.sub(r"(?<=\d) (?=%)", "\u202f", words)
 
 
 def paint(colour):

@@ -5,10 +5,10 @@ import importlib.resources
 import json
 import re
 
-from dplib.teaching.explorer.drawing import Renderer, draw, markup, picture
+from dplib.teaching.explorer.drawing import Renderer, draw, markup, picture, tidy
 from dplib.teaching.explorer.pool import pool
 
-__all__ = ["label", "page", "picks", "raised", "show", "tidy"]
+__all__ = ["label", "page", "picks", "raised", "show"]
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "sensitivity": "Δ", "mu": "μ", "sigma": "σ", "rho": "ρ", "alpha": "α", "beta": "β"}
 
@@ -25,11 +25,6 @@ def show(value):
 def picks(values):
     """Whether these are names to choose from, and not numbers along a line."""
     return any(isinstance(value, (bool, str)) for value in values)
-
-
-def tidy(sentence):
-    """A number keeps its per cent sign when a line ends."""
-    return re.sub(r"(?<=\d) (?=%)", "\u202f", sentence)
 
 
 def raised(sentence):
