@@ -1,12 +1,12 @@
 """The book's own Sphinx extension: what the theme and its friends do not do by themselves.
 
-* mathematics is typeset by the MathJax of an installed wheel, so that no page asks another host for anything;
+* mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser; no page asks another host;
 * notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
 * the first page has a map of the sections, drawn from their heads;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
-* pages load no script that they do not use;
 * every section is also written as a notebook that needs no plug-in;
+* pages load no script, style sheet or font that they do not use;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations

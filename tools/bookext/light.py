@@ -1,13 +1,27 @@
-"""What a page does without: scripts that it never uses; and marks that stay with what they belong to."""
+"""What a page does without: scripts, style sheets and fonts that it never uses; and marks that stay with what they belong to."""
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
+
+from sphinx.util import logging
+
+from bookext import styles
+from bookext.mathematics import SCRIPTS, NotSet, Typesetter, cut_sheet, formulas
+
+logger = logging.getLogger(__name__)
 
 # the style sheet draws every icon by itself; the script, half of a page's weight, draws them a second time
 ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->\s*<script defer[^>]*fontawesome\.js[^>]*></script>")
 # the index of all words is for the page that searches; a search from anywhere else leads there
 SEARCH = re.compile(r"\s*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js\"></script>")
+# tabs, which no page has; and what only the page that searches, or a chooser of versions, asks
+TABS = re.compile(r"\s*<script data-sd-tabs[^>]*></script>")
+OPTIONS = re.compile(r"\s*<script>DOCUMENTATION_OPTIONS\.[^<]*</script>")
+# none of the scripts draws anything: the text comes first
+EARLY = re.compile(r"\s*<link rel=\"preload\" as=\"script\"[^>]*>")
+WAITING = re.compile(r"<script src=\"(?=[^\"]*_static/)")
 
 FORMULA = r"<span class=\"math notranslate nohighlight\"[^>]*>(?:(?!</span>).)*</span>"
 WITH_MARKS = re.compile(rf"([(\[“‘]*)({FORMULA})([.,;:!?)\]”’%]+|-(?=\w))?", re.DOTALL)
@@ -15,17 +29,54 @@ PERCENT = re.compile(r"(?<=\d) (?=%)")
 KEPT_AS_IT_IS = re.compile(r"(<(pre|code|script|style)\b.*?</\2>)", re.DOTALL)
 
 
-def shorten(app, exception):
-    """Take the scripts out of the finished pages."""
+def without_scripts(page: str, name: str) -> str:
+    page = ICONS.sub("", page)
+    if 'class="sd-tab' not in page:
+        page = TABS.sub("", page)
+    if name == "search.html":
+        return page
+    for idle in (SEARCH, OPTIONS, EARLY):
+        page = idle.sub("", page)
+    return WAITING.sub('<script defer src="', page)
+
+
+def finish(app, exception):
+    """Make the finished pages light: take out scripts, set formulas, join style sheets."""
     if exception or app.builder.format != "html":
         return
-    for path in Path(app.outdir).rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        light = ICONS.sub("", text)
-        if path.name != "search.html":
-            light = SEARCH.sub("", light)
-        if light != text:
-            path.write_text(light, encoding="utf-8", newline="\n")
+    site = Path(app.outdir)
+    written = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html")) if not path.relative_to(site).parts[0].startswith("_")}
+    if not any(link["path"] != styles.JOINED for page in written.values() for link in styles.LINK.finditer(page)):
+        return                                   # nothing was written
+    pages = {path: without_scripts(page, path.name) for path, page in written.items()}
+    sheet = set_formulas(pages, site, app.config.mathjax3_config or {})
+    styles.join(pages, site, sheet)
+    for path, page in pages.items():
+        if page != written[path]:
+            path.write_text(page, encoding="utf-8", newline="\n")
+    remove_unused(pages.values(), site)
+
+
+def set_formulas(pages: dict[Path, str], site: Path, settings: dict) -> str:
+    """Set them all, and return the rules that they need. If that fails, pages ask for MathJax as they did, and a next build tries again."""
+    typesetter = Typesetter(site.parent, settings.get("tex", {}))
+    try:
+        typesetter.learn([formulas(page) for page in pages.values()])
+    except NotSet as trouble:
+        logger.info(f"formulas are left to the browser of the reader: {trouble}")
+        (site / ".buildinfo").unlink(missing_ok=True)
+    for path, page in pages.items():
+        pages[path] = typesetter.set(page)
+    return cut_sheet(typesetter.sheet, list(pages.values()), site / Path(styles.JOINED).parent)
+
+
+def remove_unused(pages, site: Path):
+    """Files that only those links asked for; the theme brings them again for the next build."""
+    static = site / "_static"
+    for path in {*static.glob("scripts/fontawesome*"), *static.rglob("*.map"), *(site / styles.ICON_FONTS).iterdir()}:
+        path.unlink()
+    if not any(SCRIPTS.search(page) for page in pages):
+        shutil.rmtree(static / "mathjax", ignore_errors=True)
 
 
 def hold_together(app, pagename, templatename, context, doctree):
@@ -46,4 +97,4 @@ def glue(found):
 
 def setup(app):
     app.connect("html-page-context", hold_together)
-    app.connect("build-finished", shorten)
+    app.connect("build-finished", finish, priority=800)         # after the extensions have copied their style sheets

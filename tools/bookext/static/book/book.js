@@ -87,6 +87,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
+  await document.fonts.ready;
   reachScrollers();
   window.addEventListener("resize", reachScrollers);
 });
