@@ -4,6 +4,7 @@ import http.server
 import importlib.resources
 import json
 import os
+import random
 import re
 import shutil
 import threading
@@ -15,11 +16,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
+from weighing import asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ["genindex", "py-modindex", "search"]
 WIDTHS = {"desk": 1280, "phone": 390}
-LIMIT_KB = 2500
+LIMIT_KB = 300                                   # of everything that a page asks for on a phone, as it travels
 
 
 def files_of(toc):
@@ -96,12 +98,6 @@ def pictures_without_words(pages):
                 yield f"{path.name}: {picture.get('src', '')[:60]} has the alt text {alt!r}"
 
 
-def weight(path, page):
-    """Kilobytes of a page and of its own pictures."""
-    pictures = {(path.parent / picture["src"]) for picture in page.pictures if "_images/" in picture.get("src", "")}
-    return path.stat().st_size / 1000, sum(picture.stat().st_size for picture in pictures) / 1000
-
-
 def test_every_link_inside_the_book_leads_somewhere(site):
     found = list(broken_links(pages_under(site)))
     assert not found, "\n".join(found)
@@ -110,13 +106,6 @@ def test_every_link_inside_the_book_leads_somewhere(site):
 def test_every_picture_has_words(site):
     found = list(pictures_without_words(pages_under(site)))
     assert not found, "\n".join(found)
-
-
-def test_no_page_is_heavy(site, record_property):
-    weights = {path.relative_to(site).as_posix(): weight(path, page) for path, page in pages_under(site).items()}
-    lines = [f"{name:48}{html:9.0f}{images:11.0f}" for name, (html, images) in weights.items()]
-    record_property("table", [f"{'page':48}{'html kB':>9}{'images kB':>11}", *lines])
-    assert {name: kb for name, kb in weights.items() if sum(kb) > LIMIT_KB} == {}
 
 
 def test_chapters_carry_the_numbers_of_the_plan(site):
@@ -462,6 +451,21 @@ def test_without_scripts_the_first_frame_stays(browser, site):
     context.close()
 
 
+def weights(browser, address, folder, pages):
+    return {name: [weight(folder / file) for file in asked_for(browser, f"{address}{name}")] for name in pages}
+
+
+def heavy(weights):
+    return [f"{name}: {sum(parts):.0f} kB" for name, parts in weights.items() if sum(parts) > LIMIT_KB]
+
+
+def test_no_page_is_heavy(browser, site, address, record_property):
+    found = weights(browser, address, site, [f"{page}.html" for page in PAGES])
+    lines = [f"{name:48}{sum(parts):9.0f}{len(parts):11}" for name, parts in found.items()]
+    record_property("table", [f"{'page':48}{'kB':>9}{'requests':>11}", *lines])
+    assert heavy(found) == []
+
+
 def test_the_search_finds_a_page(browser, address):
     reader = Reader(browser)
     reader.open(f"{address}search.html?q=privacy")
@@ -557,6 +561,27 @@ def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, se
     page.add_style_tag(content="input { outline: none !important }")
     assert len(list(without_ring(page))) == 1
     context.close()
+
+
+BLANK = b" " * 1000                              # a kilobyte that compresses to nothing
+NOISE = random.Random(0).randbytes(1000 * LIMIT_KB).hex().encode()       # compresses to a half
+ASKING = {
+    "picture": ('<img alt="words" src="part.png">', "part.png"),
+    "picture of a sheet": ('<link rel="stylesheet" href="a.css">', "part.png"),
+    "font": ("<style>@font-face { font-family: part; src: url(part.woff2) } p { font-family: part }</style>", "part.woff2"),
+    "script of a script": ("<script>import('./part.js')</script>", "part.js"),
+}
+
+
+@pytest.mark.parametrize(("kind", "content", "refused"), [
+    *((kind, BLANK * (LIMIT_KB + more), more > 0) for kind in list(ASKING)[:3] for more in (-10, 1)),       # counted as they are
+    ("script of a script", BLANK * 10 * LIMIT_KB, False), ("script of a script", b"/*" + NOISE + b"*/", True)])
+def test_a_heavy_page_is_refused(kind, content, refused, browser, serve, tmp_path):
+    asking, file = ASKING[kind]
+    (tmp_path / "a.html").write_text(document(f"<p>text</p>{asking}"), encoding="utf-8")
+    (tmp_path / "a.css").write_text("p { background: url(part.png) }", encoding="utf-8")
+    (tmp_path / file).write_bytes(content)
+    assert bool(heavy(weights(browser, serve(tmp_path), tmp_path, ["a.html"]))) == refused
 
 
 @pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
+logging.getLogger("fontTools").setLevel(logging.WARNING)         # it tells the build of every table
 
 def cut(font: Path, characters: set[int], folder: Path) -> str:
     """Write these characters of a font into a folder. The address of the new font carries a mark of what is in it; "" if nothing is."""

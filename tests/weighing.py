@@ -1,0 +1,33 @@
+"""What a page asks for, and what that weighs on its way to a reader."""
+import gzip
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+AS_THEY_ARE = {".woff", ".woff2", ".ttf", ".png", ".webp", ".jpg", ".gif", ".ico"}      # servers compress the others, which are text
+
+FRAMES = re.compile(rb'<script type="application/json">.*?</script>', re.DOTALL)         # of Explorers: not counted yet
+
+SETTLED = """async () => {
+    if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+    await document.fonts.ready;
+    await new Promise(done => setTimeout(done, 100));
+}"""
+
+
+def weight(path: Path) -> float:
+    """Kilobytes of a file on the wire."""
+    data = FRAMES.sub(b"", path.read_bytes())
+    return len(data if path.suffix in AS_THEY_ARE else gzip.compress(data, 6)) / 1000
+
+
+def asked_for(browser, address: str) -> list[str]:
+    """The files that a page asks its own host for until it has settled, on a phone that has seen nothing yet and does not scroll."""
+    context, found = browser.new_context(**PHONE), []
+    page = context.new_page()
+    page.on("request", lambda request: found.append(urlsplit(request.url)))
+    page.goto(address)
+    page.evaluate(SETTLED)
+    context.close()
+    return list(dict.fromkeys(unquote(url.path).lstrip("/") for url in found if url.scheme == "http"))
