@@ -171,6 +171,8 @@ LOOK = r"""() => {
         if (!e.querySelector("mjx-container")) found.push(`raw mathematics: ${e.textContent.slice(0, 60)}`);
     for (const e of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
         found.push(`mathematics with an error: ${e.textContent.slice(0, 60)}`);
+    for (const e of document.querySelectorAll("mjx-container[tabindex]"))
+        if (e.firstElementChild.getBoundingClientRect().width <= e.clientWidth) found.push(`a formula stops the Tab key: ${e.textContent.slice(0, 60)}`);
     const silent = "pre, code, script, style, noscript, template, mjx-container, .math";
     const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (text.nextNode()) {
@@ -487,6 +489,7 @@ BAD_PAGES = {
     "page error": document("<script>throw Error('broken')</script>"),
     "overflow": document('<div style="width: 3000px">wide</div>'),
     "raw mathematics": document(r"<p>for every \(\varepsilon\) there is</p>"),
+    "a formula stops the Tab key": document('<mjx-container style="display: block" tabindex="0"><mjx-math>x</mjx-math></mjx-container>'),
     "image-alt": document('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'),
     "light: axe, serious: color-contrast": document('<p>black</p><p style="color: #ccc; background: #fff">pale</p>'),
     "dark: axe, serious: color-contrast": document(

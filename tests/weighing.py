@@ -16,10 +16,15 @@ SETTLED = """async () => {
 }"""
 
 
+def carried(path: Path, without=re.compile(b"(?!)")) -> bytes:
+    """A file as it travels."""
+    data = without.sub(b"", path.read_bytes())
+    return data if path.suffix in AS_THEY_ARE else gzip.compress(data, 6)
+
+
 def weight(path: Path) -> float:
     """Kilobytes of a file on the wire."""
-    data = FRAMES.sub(b"", path.read_bytes())
-    return len(data if path.suffix in AS_THEY_ARE else gzip.compress(data, 6)) / 1000
+    return len(carried(path, FRAMES)) / 1000
 
 
 def asked_for(browser, address: str) -> list[str]:

@@ -29,10 +29,12 @@ DEFINES = re.compile(r"\\(?:(?:eq)?ref|label|tag|(?:re)?new(?:command|environmen
 
 # nobody reads these attributes, and one rule of the style sheet says the other two
 IDLE = re.compile(r' (?:xmlns|unselectable|data-mjx-(?!error)[\w-]+)="[^"]*"| style="position: relative;"')
+# 0.442 em is the height of an x in MathJax's fonts: formulas grow with the x of the text around them, whatever its font;
+# and a hidden copy that is wider than what is drawn would make its formula scroll
 OWN_RULES = """
-mjx-container { position: relative; }
-.bd-article mjx-container { font-size: calc(1ex / 0.442); }
-"""     # 0.442 em is the height of an x in MathJax's fonts: formulas grow with the x of the text around them, whatever its font
+mjx-container { font-size: calc(1ex / 0.442); position: relative; }
+mjx-container[jax] > mjx-assistive-mml { height: 1px !important; width: 1px !important; }
+"""
 
 logger = logging.getLogger(__name__)
 
