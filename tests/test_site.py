@@ -468,12 +468,21 @@ def test_no_page_is_heavy(browser, site, address, record_property):
     assert heavy(found) == []
 
 
-def test_the_search_finds_a_page(browser, address):
+@pytest.mark.parametrize("word", ["laplace", "gaussian", "histograms", "composition"])
+def test_the_search_finds_a_section_before_a_function(word, browser, address):
     reader = Reader(browser)
-    reader.open(f"{address}search.html?q=privacy")
-    reader.page.locator("#search-results li a").first.wait_for()
-    assert reader.noted == []
+    reader.open(f"{address}search.html?q={word}")
+    found = reader.page.locator("#search-results li a").first
+    found.wait_for()
+    assert "/chapters/" in found.evaluate("link => link.href") and reader.noted == []
     reader.context.close()
+
+
+def test_a_section_says_where_it_stands(site):
+    text = (site / "chapters/mechanisms/gaussian.html").read_text(encoding="utf-8")
+    sections = sum(page.startswith("chapters/mechanisms/") for page in PAGES) - 1
+    assert f'<p class="way">Section 2 of {sections} in <a href="index.html">Mechanisms</a></p>' in text
+    assert not [page for page in PAGES if page.endswith("index") and 'class="way"' in (site / f"{page}.html").read_text(encoding="utf-8")]
 
 
 # ------------------------------------------------------------------------------------------- the tests above can fail: proof

@@ -2,7 +2,7 @@
 
 * mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser; no page asks another host;
 * notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
-* the first page has a map of the sections, drawn from their heads;
+* the first page has a map of the sections, drawn from their heads, and a section says where it stands;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * every section is also written as a notebook that needs no plug-in;
@@ -21,7 +21,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import execution, light, plain, sectionmap
+from bookext import execution, light, plain, sectionmap, way
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -33,6 +33,7 @@ def configure(app, config):
     config.html_context = {"default_mode": "auto", **config.html_context}       # the theme logs an error without it
     config.html_static_path = [*config.html_static_path, str(HERE / "static"), str(mathjax(build / "assets"))]
     config.mathjax_path = "mathjax/tex-chtml.js"
+    config.html_search_scorer = str(HERE / "scorer.js")
 
     # the kernels inherit both: SVG figures and static explorers belong to the book, not to the notebooks
     os.environ["IPYTHONDIR"] = str(kernel_profile(build / "ipython"))
@@ -123,6 +124,7 @@ def setup(app):
     light.setup(app)
     sectionmap.setup(app)
     plain.setup(app)
+    way.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_js_file("book/book.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)

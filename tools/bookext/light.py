@@ -64,7 +64,8 @@ def set_formulas(pages: dict[Path, str], site: Path, settings: dict) -> str:
         typesetter.learn([formulas(page) for page in pages.values()])
     except NotSet as trouble:
         logger.info(f"formulas are left to the browser of the reader: {trouble}")
-        (site / ".buildinfo").unlink(missing_ok=True)
+        note = site / ".buildinfo"
+        note.write_text(re.sub(r"^config: .*", "config: without node", note.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
     for path, page in pages.items():
         pages[path] = typesetter.set(page)
     return cut_sheet(typesetter.sheet, list(pages.values()), site / Path(styles.JOINED).parent)

@@ -1,0 +1,11 @@
+/* A word that names a section and a function leads to the section first. Sphinx's own numbers are 11 and 6. */
+var Scorer = {
+  objNameMatch: 4,
+  objPartialMatch: 2,
+  objPrio: {0: 15, 1: 5, 2: -5},
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
