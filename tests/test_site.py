@@ -468,7 +468,7 @@ def test_no_page_is_heavy(browser, site, address, record_property):
     assert heavy(found) == []
 
 
-@pytest.mark.parametrize("word", ["laplace", "gaussian", "histograms", "composition"])
+@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential"])
 def test_the_search_finds_a_section_before_a_function(word, browser, address):
     reader = Reader(browser)
     reader.open(f"{address}search.html?q={word}")

@@ -56,7 +56,7 @@ function keepColumns() {
 /* what scrolls sideways must be reachable by keyboard */
 function reachScrollers() {
   each("article :is(div.math, mjx-container, pre, .output.text_html, .pst-scrollable-table-container)", (box) => {
-    if (box.scrollWidth > box.clientWidth + 1) {      // both are rounded
+    if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
     }
   });
