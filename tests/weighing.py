@@ -1,13 +1,10 @@
 """What a page asks for, and what that weighs on its way to a reader."""
 import gzip
-import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
 AS_THEY_ARE = {".woff", ".woff2", ".ttf", ".png", ".webp", ".jpg", ".gif", ".ico"}      # servers compress the others, which are text
-
-FRAMES = re.compile(rb'<script type="application/json">.*?</script>', re.DOTALL)         # of Explorers: not counted yet
 
 SETTLED = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
@@ -16,15 +13,15 @@ SETTLED = """async () => {
 }"""
 
 
-def carried(path: Path, without=re.compile(b"(?!)")) -> bytes:
+def carried(path: Path) -> bytes:
     """A file as it travels."""
-    data = without.sub(b"", path.read_bytes())
+    data = path.read_bytes()
     return data if path.suffix in AS_THEY_ARE else gzip.compress(data, 6)
 
 
 def weight(path: Path) -> float:
     """Kilobytes of a file on the wire."""
-    return len(carried(path, FRAMES)) / 1000
+    return len(carried(path)) / 1000
 
 
 def asked_for(browser, address: str) -> list[str]:
