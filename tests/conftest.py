@@ -74,8 +74,29 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
 
 
+CONCERNS = {
+    "the pages in a browser, and their build": ("tests/test_site.py", "tests/test_light.py"), "Explorers": ("tests/test_explorers.py",),
+    "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",), "a class's results": ("tests/test_results.py",),
+    "exercise checkers": ("tests/test_checkers_", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
+    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py"),
+}
+THE_REST = "laws, oracles and docstrings of dplib"
+
+
+def seconds_by_concern(reports):
+    """Seconds of the workers, set-up and tear-down included: concern -> seconds, the longest first."""
+    found = dict.fromkeys([*CONCERNS, THE_REST], 0.0)
+    for report in reports:
+        found[next((concern for concern, starts in CONCERNS.items() if report.nodeid.startswith(starts)), THE_REST)] += report.duration
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Print what tests have measured: record_property("table", lines)."""
+    """Print how long what took, and what tests have measured: record_property("table", lines)."""
+    reports = [report for outcome in terminalreporter.stats.values() for report in outcome if isinstance(report, pytest.TestReport)]
+    if len(reports) > 1000:
+        terminalreporter.section("seconds by concern")
+        terminalreporter.write("".join(f"{seconds:7.0f}  {concern}\n" for concern, seconds in seconds_by_concern(reports).items()))
     for report in terminalreporter.stats.get("passed", []):
         for name, lines in report.user_properties:
             if name == "table":

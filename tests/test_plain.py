@@ -247,9 +247,9 @@ def test_each_edition_is_packed_with_the_wheel(tmp_path):
     for edition in ("student", "instructor"):
         (tmp_path / edition).mkdir()
         (tmp_path / edition / "a.ipynb").write_text(edition, encoding="utf-8")
-    (tmp_path / "dplib-1-py3-none-any.whl").write_bytes(b"wheel")
-    first = [path.read_bytes() for path in editions.pack(tmp_path, tmp_path / "dplib-1-py3-none-any.whl")]
-    made = editions.pack(tmp_path, tmp_path / "dplib-1-py3-none-any.whl")
+    (tmp_path / "provable_privacy-1-py3-none-any.whl").write_bytes(b"wheel")
+    first = [path.read_bytes() for path in editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")]
+    made = editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")
     assert [path.read_bytes() for path in made] == first
     with zipfile.ZipFile(made[0]) as file:
-        assert file.namelist() == ["student/a.ipynb", "student/dplib-1-py3-none-any.whl"] and file.read("student/a.ipynb") == b"student"
+        assert file.namelist() == ["student/a.ipynb", "student/provable_privacy-1-py3-none-any.whl"] and file.read("student/a.ipynb") == b"student"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import conftest
 import nbformat
 import notebooks
 import pytest
@@ -240,3 +241,14 @@ def test_ruff_finds_nothing():
     """Its rules are in pyproject.toml."""
     process = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT], capture_output=True, text=True)
     assert process.returncode == 0, process.stdout
+
+
+def test_seconds_are_told_by_concern():
+    class Report:
+        def __init__(self, nodeid, duration):
+            self.nodeid, self.duration = nodeid, duration
+
+    found = conftest.seconds_by_concern([Report("tests/test_site.py::a", 3), Report("chapters/a/b.ipynb::Cell 1", 2), Report("chapters/a/b.ipynb::Cell 2", 2),
+                                         Report("dplib/audit.py::dplib.audit", 1)])
+    assert list(found.items())[:3] == [("notebooks as committed", 4), ("the pages in a browser, and their build", 3), (conftest.THE_REST, 1)]
+    assert sum(found.values()) == 8

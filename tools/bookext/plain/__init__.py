@@ -85,7 +85,7 @@ class PlainNotebooks(Builder):
 
     def install(self):
         url = self.config.html_theme_options.get("repository_url", "")
-        return f'%pip install -q "dplib[sections] @ git+{url}"' if url else FROM_WHEEL.format()
+        return f'%pip install -q "provable-privacy[sections] @ git+{url}"' if url else FROM_WHEEL.format()
 
     def works(self):
         if self._works is None:

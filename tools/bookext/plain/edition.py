@@ -17,7 +17,7 @@ except ImportError:
 FROM_WHEEL = """\
 from pathlib import Path
     here = Path.cwd()
-    wheel = next(path for folder in (here, *here.parents) for path in folder.glob("dplib-*.whl"))
+    wheel = next(path for folder in (here, *here.parents) for path in folder.glob("provable_privacy-*.whl"))
     %pip install -q "{{wheel}}[sections]\""""
 
 
