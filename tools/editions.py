@@ -5,6 +5,7 @@
 All of it is written into _build/notebooks. Run it with the Python of .venv (make notebooks does).
 """
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ def command(builder):
 def notebooks():
     folder = ROOT / "_build" / "notebooks"
     subprocess.run(command("notebooks"), cwd=ROOT, check=True)
+    shutil.rmtree(ROOT / "build", ignore_errors=True)        # where setuptools would find modules that are gone
     for old in folder.glob("*.whl"):
         old.unlink()
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
