@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import reading_time
-from bookext import sectionmap
+from bookext import sectionmap, way
 
 ROOT = Path(__file__).resolve().parents[1]
 TOC = re.findall(r"file: (chapters/\w+/(?!index)\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
@@ -64,6 +64,22 @@ def test_no_proof_leans_on_a_section_that_the_head_leaves_out(page):
     proofs = re.findall(r"^:{3,}\{admonition\} Proof.*?^:{3,}$", prose(CELLS[page]), re.MULTILINE | re.DOTALL)
     outside = {label for proof in proofs for label in REFERENCE.findall(proof) if OWNERS.get(label, page) not in {page, *before(GRAPH, page)}}
     assert outside == set()
+
+
+@pytest.mark.parametrize("chapter", sorted({page.rpartition("/")[0] for page in GRAPH}))
+def test_a_chapter_says_how_long_each_of_its_sections_takes(site, chapter):
+    text = (site / chapter / "index.html").read_text(encoding="utf-8")
+    found = re.findall(r'<p class="facts">(\d+) minutes to read, (\d+) exercises \((\d+) minutes\)</p>', text)
+    cells = [CELLS[page] for page in TOC if page.rpartition("/")[0] == chapter]
+    stated = [(*reading_time.stated(one), prose(one).count("{exercise-start}")) for one in cells]
+    assert [(int(read), int(practise), int(count)) for read, count, practise in found] == stated
+    whole = [way.hours(sum(minutes)) for minutes in list(zip(*stated, strict=True))[:2]]
+    assert f"takes about {whole[0]} of reading, without what goes deeper, and {whole[1]} of exercises." in text
+
+
+@pytest.mark.parametrize(("minutes", "words"), [(30, "½ hour"), (60, "1 hour"), (95, "1½ hours"), (310, "5 hours"), (340, "5½ hours")])
+def test_hours_are_told_in_halves(minutes, words):
+    assert way.hours(minutes) == words
 
 
 # -------------------------------------------------------------------------------------------- the tests above can fail: proof
