@@ -71,7 +71,7 @@ def test_a_chapter_says_how_long_each_of_its_sections_takes(site, chapter):
     text = (site / chapter / "index.html").read_text(encoding="utf-8")
     found = re.findall(r'<p class="facts">(\d+) minutes to read, (\d+) exercises \((\d+) minutes\)</p>', text)
     cells = [CELLS[page] for page in TOC if page.rpartition("/")[0] == chapter]
-    stated = [(*reading_time.stated(one), prose(one).count("{exercise-start}")) for one in cells]
+    stated = [(*reading_time.stated(one), len(re.findall(r":label: ex-", prose(one)))) for one in cells]
     assert [(int(read), int(practise), int(count)) for read, count, practise in found] == stated
     whole = [way.hours(sum(minutes)) for minutes in list(zip(*stated, strict=True))[:2]]
     assert f"takes about {whole[0]} of reading, without what goes deeper, and {whole[1]} of exercises." in text

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import re
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -22,7 +23,7 @@ def tell(app, pagename, templatename, context, doctree):
 def facts(path: Path, changed: float) -> tuple[int, int, int]:
     """Minutes to read, minutes for the exercises, number of exercises of a section, as it states them."""
     cells = nbformat.read(path, as_version=4).cells
-    count = sum(cell.source.count("{exercise-start}") for cell in cells if cell.cell_type == "markdown")
+    count = sum(len(re.findall(r"\{exercise(?:-start)?\}", cell.source)) for cell in cells if cell.cell_type == "markdown")
     return (*(reading_time.stated(cells) or (0, 0)), count)
 
 
