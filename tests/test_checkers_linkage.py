@@ -75,6 +75,11 @@ def keeps_twins(released, public, on):
     return dict(zip(both["index"], both["name"]))
 
 
+def takes_a_name_for_a_person(released, public, on):
+    both = released.dropna(subset=on).reset_index().merge(public.dropna(subset=on), on=on).drop_duplicates("index", keep=False)
+    return both.drop_duplicates("name", keep=False).set_index("index")["name"].to_dict()
+
+
 def by_position(released, public, on):
     return names_for(released.reset_index(drop=True), public, on)
 
@@ -185,6 +190,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_mend, colleague, "row"),
     (check.link_mend, keeps_missing, "missing value"),
     (check.link_mend, keeps_twins, "which of them is the voter's"),
+    (check.link_mend, takes_a_name_for_a_person, "two voters may have one name"),
     (check.link_mend, by_position, "labels are those of its index"),
     (check.link_mend, lambda released, public, on: {}, "got no name"),
     (check.link_mend, lambda released, public, on: names_for(released.dropna(), public, on), "row"),
