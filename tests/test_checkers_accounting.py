@@ -132,6 +132,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_pld, changed(bracket, low=np.rint, high=np.rint), "does not hold the true"),
     (check.acc_pld, changed(bracket, width=30, high=np.rint), "rounded up"),
     (check.acc_pld, changed(bracket, low=np.ceil), "rounded down"),
+    (check.acc_pld, lambda p, q, k, delta: [(fdp.finite(q, p) ** k).epsilon(delta) + 1e-6] * 2, "does not hold the true 4.306791373"),
     (check.acc_pld, changed(bracket, infinite=False), "is forgotten"),
     (check.acc_pld, changed(bracket, window=12.0), "other end of the transform"),
     (check.acc_pld, changed(bracket, width=0.5), "wide"),

@@ -211,6 +211,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_max, ([0, 0, 0], [2, 0, 0]), "differs by 2"),
     (check.em_max, ([-12, 0, 0], [-11, 0, 0]), "all scores move the same way"),
     (check.em_max, ([0, 0, 0], [1, -1, -1]), "begins far behind"),
+    (check.em_max, ([0, 2, 2, 2], [1, 1, 1, 1]), "is 1.940, and more than 1.95 is asked"),
     (check.em_max, ([0.5, 0], [1, 0]), "whole numbers"),
     (check.em_max, ([math.nan, 0], [1, 0]), "whole numbers"),
     (check.em_max, ([0, 10**6], [0, 10**6]), "300 apart"),

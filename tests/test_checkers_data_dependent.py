@@ -218,6 +218,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, release(test=1.0, answer=1.0, threshold=lambda epsilon, delta: math.log(2 / delta) / (2 * epsilon)), "far more often than δ"),
     (check.dd_test, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon), "more often than δ"),
     (check.dd_test, release(threshold=lambda epsilon, delta: 2 * math.log(1 / delta) / epsilon), "half as often"),
+    (check.dd_test, release(threshold=lambda epsilon, delta: 2 * math.log(2 / delta) / epsilon), "a quarter as often"),
     (check.dd_test, release(threshold=lambda epsilon, delta: math.log(0.5 / delta) / epsilon), "passes too often"),
     (check.dd_test, release(test=1.0), "test's noise has half"),
     (check.dd_test, release(answer=1.0), "answer's noise has half"),

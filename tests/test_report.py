@@ -9,7 +9,7 @@ import pytest
 
 from dplib.teaching.check import _laws
 from dplib.teaching.check._battery import Choice, Labels, Lines, Numbers, Pair, battery
-from dplib.teaching.check._report import Wrong, checker, compare_number, number, numbers
+from dplib.teaching.check._report import Wrong, ask, checker, compare_number, number, numbers
 
 
 def judged(form, one, two):
@@ -89,6 +89,22 @@ def test_what_an_answer_prints_or_sets_does_not_stay(capsys):
         line = capsys.readouterr().out
         assert line.count("\n") == 1 and line.startswith("✓ some_check: "), line
     assert (np.random.get_state()[1].tolist(), np.geterr(), np.get_printoptions()) == before  # noqa: NPY002
+
+
+def test_a_call_that_raises_is_shown():
+    def divide(rows, most, epsilon, query, rng):
+        raise ZeroDivisionError("division by zero")
+
+    rest = 1 / 3, sum, np.random.default_rng(1)
+    with pytest.raises(Wrong) as small:
+        ask(divide, np.arange(3), np.int64(0), *rest)
+    assert str(small.value) == "your function raised ZeroDivisionError: division by zero (called with rows = [0, 1, 2], most = 0, epsilon = 0.333333)"
+    with pytest.raises(Wrong, match=r"rows = a list of 5,000, most = inf, epsilon = 0.333333\)"):
+        ask(divide, [7] * 5000, math.inf, *rest)
+    with pytest.raises(Wrong, match="rows = an array of 5,000, most"):
+        ask(divide, np.zeros((5000, 2)), True, *rest)
+    with pytest.raises(Wrong, match="TypeError.*positional argument[^(]*$"):
+        ask(divide, 1)
 
 
 def test_numbers_of_other_kinds_are_read():

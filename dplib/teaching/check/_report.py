@@ -2,8 +2,10 @@
 import contextlib
 import dis
 import functools
+import inspect
 import io
 import math
+import numbers as numbers_
 import types
 import warnings
 
@@ -64,10 +66,34 @@ def ask(function, *arguments, **keywords):
     except NotImplementedError:
         raise NotAttempted from None
     except (Exception, SystemExit) as error:
-        raise Wrong(f"your function raised {_words(error)}") from None
+        raise Wrong(f"your function raised {_words(error)}{_called(function, arguments, keywords)}") from None
     if result is ... or result is None and is_stub(function):
         raise NotAttempted
     return result
+
+
+def _called(function, arguments, keywords):
+    """Which call failed, in few words: numbers, texts and small tables by value, large ones by their size."""
+    try:
+        given = inspect.signature(function).bind(*arguments, **keywords).arguments
+        parts = [f"{name} = {shown}" for name, value in given.items() if (shown := _shown(value))]
+    except Exception:                            # an odd callable, too many arguments, or a repr that fails
+        return ""
+    return f" (called with {', '.join(parts)})" if parts else ""
+
+
+def _shown(value):
+    """A value that fits into a line, or the size of a larger one; "" for what says nothing, such as a generator or a function."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value, kind = value.tolist(), "array"
+    else:
+        kind = type(value).__name__
+    if not isinstance(value, (bool, numbers_.Real, str, list, tuple)):
+        return ""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value) if isinstance(value, numbers_.Real) else repr(value)
+    if len(text) <= 60:
+        return text
+    return f"{'an' if kind == 'array' else 'a'} {kind} of {len(value):,}" if isinstance(value, (list, tuple)) else f"{text[:50]}…"
 
 
 def is_stub(function):
@@ -90,7 +116,7 @@ def answered(function, *arguments, **keywords):
     """As `ask`, for a function that must return something: None is `Wrong`."""
     result = ask(function, *arguments, **keywords)
     if result is None:
-        raise Wrong("your function returned None: is the `return` missing?")
+        raise Wrong("your function returned None: is the `return` missing, or was it not reached?")
     return result
 
 

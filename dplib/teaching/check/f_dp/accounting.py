@@ -147,7 +147,8 @@ def acc_pld(my_bracket):
             continue
         if low > high and max(low, high) >= exact - 1e-9:
             raise Wrong(f"{name}: low = {low:.4f} is above high = {high:.4f}")
-        case = f"{name}: ({low:.4f}, {high:.4f})"
+        places = 4 if min(abs(low - exact), abs(high - exact)) > 1e-4 else 9     # else the wrong would look like the right
+        case = f"{name}: ({low:.{places}f}, {high:.{places}f})"
         free = _exact_epsilon(base, losses, np.array(weights), 0.0, k, delta)
         if high < exact - 1e-9:
             hint = ""
@@ -157,12 +158,12 @@ def acc_pld(my_bracket):
                 hint = ": does a large total come back at the other end of the transform?"
             elif high > 0.8 * exact or high == 0:
                 hint = ": for the upper end every loss must be rounded up, not to the nearest point"
-            raise Wrong(f"{case} does not hold the true {exact:.4f}{hint}")
+            raise Wrong(f"{case} does not hold the true {exact:.{places}f}{hint}")
         if low > exact + 1e-9:
             hint = "for the lower end every loss must be rounded down"
             if low >= 1.25 * exact:
                 hint = "is it p against q, and are only the outcomes with q = 0 infinite?"
-            raise Wrong(f"{case} does not hold the true {exact:.4f}: {hint}")
+            raise Wrong(f"{case} does not hold the true {exact:.{places}f}: {hint}")
         if high - low >= 0.1:
             raise Wrong(f"{case} is {high - low:.3g} wide; it should be less than 0.1 (k times the step of the grid, and a step or two for reading ε off it)")
     return "every bracket holds the exact value and is narrow, with catastrophes and with totals up to 40"

@@ -80,7 +80,7 @@ def gdp_envelope(rebuild):
             if np.abs(got - right).max() < 1e-9:
                 continue
             i = int(np.argmax(np.abs(got - right)))
-            case = f"{name}, at α = {alpha[i]:.4g}: yours is {got[i]:.4f}, but {right[i]:.4f} follows"
+            case = f"{name}, at α = {alpha[i]:.4g}: yours is {got[i]:.4g}, but {right[i]:.4g} follows"
             up = np.max([1 - d - np.exp(e) * alpha for e, d in pairs], axis=0)
             across = np.max([np.exp(-e) * (1 - d - alpha) for e, d in pairs], axis=0)
             low = np.min([fdp.approx(e, d)(alpha) for e, d in pairs], axis=0)

@@ -142,7 +142,7 @@ def em_max(lists):
     worst = float(np.abs(losses).max())
     if worst <= 1.95:
         hint = "all scores move the same way" if np.ptp(one - other) <= 1 else "what if the one that climbs begins far behind, and more than one sinks?"
-        raise Wrong(f"the largest loss of an index on these lists is {worst:.3f}: {hint}")
+        raise Wrong(f"the largest loss of an index on these lists is {worst:.3f}, and more than 1.95 is asked: {hint}")
     return f"a loss of {worst:.3f} where 1 was promised"
 
 

@@ -196,6 +196,7 @@ def _ln(over, factor=1.0):
 MISTAKES = {
     "test and release cost ε each, 2ε in all: halve it": _release(0.5, 0.5, _ln(0.5, 0.5)),
     "the threshold ln(1/δ)/(ε/2) is safe, but the test passes half as often as δ allows": _release(threshold=_ln(1)),
+    "the threshold ln(2/δ)/(ε/2) is safe, but the test passes a quarter as often as δ allows": _release(threshold=_ln(2)),
     "with the threshold ln(2/δ)/(2ε) a table at distance 0 passes far more often than δ": _release(0.5, 0.5, _ln(2, 0.25)),
     "with the threshold ln(2/δ)/ε a table at distance 0 passes more often than δ": _release(threshold=_ln(2, 0.5)),
     "the threshold goes with ε, the test's noise with ε/2: it passes too often": _release(threshold=_ln(0.5, 0.5)),
