@@ -107,6 +107,15 @@ def repeating(scores, c, epsilon, rng):
     return [int(np.argmax(scores * epsilon / c + rng.gumbel(size=len(scores)))) for _ in range(c)]
 
 
+def shifting(scores, c, epsilon, rng):
+    """Drawn items are deleted, and the indices are those of what is left."""
+    drawn = []
+    for _ in range(c):
+        drawn.append(int(np.argmax(scores * epsilon / c + rng.gumbel(size=len(scores)))))
+        scores = np.delete(scores, drawn[-1])
+    return drawn
+
+
 CURVE = streams._measured()
 SHIFTED = {**CURVE, 0.1: (CURVE[0.1][0] + 0.08, CURVE[0.1][1])}
 SWAPPED = {epsilon: pair[::-1] for epsilon, pair in CURVE.items()}
@@ -176,6 +185,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_bound, bounded(all_weeks=lambda most: most), "in every week"),
     (check.svt_bound, bounded(all_weeks=lambda most: 152), "105 weeks"),
     (check.svt_bound, lambda users, weeks, most: (np.arange(3), 1, 105), "boolean array"),
+    (check.svt_bound, lambda users, weeks, most: np.arange(len(users)) < most, "three results"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon), CURVE), "whole epsilon"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon / 2), CURVE), "do not share epsilon by c"),
     (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE), "upside down"),
@@ -191,7 +201,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_curve, (peel(), SHIFTED), "your F1 of the sparse vector"),
     (check.svt_curve, (peel(), SWAPPED), "swapped"),
     (check.svt_curve, (peel(), BEHIND), "below the sparse vector"),
-    (check.svt_curve, 5, "expected form"),
+    (check.svt_curve, 5, "expected a pair"),
+    (check.svt_curve, peel(), "expected a pair"),
+    (check.svt_curve, (shifting, CURVE), "new numbers"),
 ]
 
 

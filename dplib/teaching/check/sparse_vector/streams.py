@@ -241,7 +241,10 @@ def svt_bound(bounded):
     rng = np.random.default_rng(23)
     for most in (1, 2, 3):
         users, weeks = rng.integers(6, size=60), rng.integers(3, size=60)
-        keep, one_week, all_weeks = answered(bounded, users, weeks, most)
+        got = answered(bounded, users, weeks, most)
+        if not isinstance(got, (tuple, list)) or len(got) != 3:
+            raise Wrong("expected three results: the boolean array, the sensitivity of one week, and that of all weeks")
+        keep, one_week, all_weeks = got
         if keep is ... or one_week is ... or all_weeks is ...:
             raise NotAttempted
         keep = np.asarray(keep)
@@ -304,13 +307,15 @@ def _drawn(peel, scores, c, epsilon, rng):
     if len(items) != c or not set(items) <= set(range(len(scores))):
         raise Wrong(f"expected {c} different indices of {len(scores)} items, got {items}")
     if len(set(items)) < c:
-        raise Wrong(f"it drew an item twice, {items}: take an item away once it is drawn")
+        raise Wrong(f"it drew an item twice, {items}: take an item away once it is drawn (after np.delete the others have new numbers)")
     return items
 
 
 @checker
 def svt_curve(answer):
     """`answer`: (peel(scores, c, epsilon, rng) -> c indices, {epsilon: (F1 of the sparse vector technique, F1 of peel)})."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Wrong("expected a pair: (peel, curve)")
     peel, curve = answer
     rng, scores = luck(25), np.array([3.0, 1.0, 0.0, 2.0])
     if is_stub(peel):
