@@ -9,7 +9,7 @@ import pytest
 
 from dplib.teaching.check import _laws
 from dplib.teaching.check._battery import Choice, Labels, Lines, Numbers, Pair, battery
-from dplib.teaching.check._report import Wrong, ask, checker, compare_number, number, numbers
+from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_number, number, numbers
 
 
 def judged(form, one, two):
@@ -103,6 +103,8 @@ def test_a_call_that_raises_is_shown():
         ask(divide, [7] * 5000, math.inf, *rest)
     with pytest.raises(Wrong, match="rows = an array of 5,000, most"):
         ask(divide, np.zeros((5000, 2)), True, *rest)
+    with pytest.raises(Wrong, match=r"missing\? Or was it not reached"):
+        answered(lambda values: None if values else 1, [3])
     with pytest.raises(Wrong, match="TypeError.*positional argument[^(]*$"):
         ask(divide, 1)
 

@@ -116,7 +116,7 @@ def answered(function, *arguments, **keywords):
     """As `ask`, for a function that must return something: None is `Wrong`."""
     result = ask(function, *arguments, **keywords)
     if result is None:
-        raise Wrong("your function returned None: is the `return` missing, or was it not reached?")
+        raise Wrong("your function returned None: is the `return` missing? Or was it not reached?")
     return result
 
 
