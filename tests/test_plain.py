@@ -164,7 +164,7 @@ def squeezed(soup):
 def test_the_words_are_those_of_the_page(read, site, section):
     page = BeautifulSoup((site / f"{section}.html").read_text(encoding="utf-8"), "html.parser").find("article")
     for gone in page.select("script, .headerlink, .math, mjx-container, code, pre, .explorer, .cell_input, .cell > details > summary, "
-                            ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, .prev-next-footer"):
+                            ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, .prev-next-footer, .way"):
         gone.decompose()
     nb = read("instructor", section)
     text = "\n\n".join(cell for cell in texts(nb) if "For the instructor" not in cell).split("## Works cited")[0]

@@ -172,7 +172,7 @@ LOOK = r"""() => {
     for (const e of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
         found.push(`mathematics with an error: ${e.textContent.slice(0, 60)}`);
     for (const e of document.querySelectorAll("mjx-container[tabindex]"))
-        if (e.firstElementChild.getBoundingClientRect().width <= e.clientWidth) found.push(`a formula stops the Tab key: ${e.textContent.slice(0, 60)}`);
+        if (e.scrollWidth <= e.clientWidth) found.push(`a formula stops the Tab key: ${e.textContent.slice(0, 60)}`);
     const silent = "pre, code, script, style, noscript, template, mjx-container, .math";
     const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (text.nextNode()) {

@@ -271,7 +271,7 @@ def _one_each(films, most, epsilon):
 
     return Crowd(f"films that nobody saw / films with {most} rows of one person, ε = {epsilon:g}", build,
                  lambda got, coins: numbers(got, (films,), "the counts"), films, ((epsilon, 0.0),), (0.0, most), calls=3,
-                 within=NEAR * most / epsilon, share=MOST, words=("films", "published", "count"))
+                 within=NEAR * most / epsilon + 0.5, share=MOST, words=("films", "published", "count"))
 
 
 def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
