@@ -81,7 +81,7 @@ class PlainNotebooks(Builder):
     def front(self, docname, what):
         page = self.address(docname, "") if self.config.html_baseurl else None
         where = f" ([this section as a page]({page}))" if page else ""
-        return f"*From* Provable Privacy*, a copy {what} that needs no plug-in{where}.*"
+        return f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}."
 
     def install(self):
         url = self.config.html_theme_options.get("repository_url", "")
