@@ -1,7 +1,7 @@
 """What each page of the built book weighs, and how soon it can be read and moved: over a slow line, on a slow phone.
 
     .venv/bin/python benchmarks/pages.py                             # after make book; writes benchmarks/pages.md
-    .venv/bin/python benchmarks/pages.py --runs 5 --only chapters/mechanisms/laplace --output /tmp/pages.md
+    .venv/bin/python benchmarks/pages.py --runs 5 --only chapters/mechanisms/laplace --output pages.md
 
 The last line of the table is the page that Jupyter Book makes of one section's text with its own settings, in the same run.
 """

@@ -104,7 +104,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.bins_parts, {**PARTS, "privacy": 0.02}, "add/remove"),
     (check.bins_parts, {**PARTS, "privacy": 0.008}, "m² in all"),
     (check.bins_parts, {"coarse": 1}, "missing"),
-    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) / n**2), "the sensitivity is that of one bin"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) / n**2), "lacks the factor m"),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * min(ms) / n**2), "coarsest"),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2), "need not come last"),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(values, candidates, epsilon, epsilon, rng), "a table at epsilon"),

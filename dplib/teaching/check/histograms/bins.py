@@ -93,7 +93,7 @@ def _of_the_data(values, candidates, release):
 
 
 MISTAKES = {
-    "the sensitivity is that of one bin, or of the coarsest candidate: a row moves the score of m bins by m times as much, and the finest counts":
+    "the sensitivity lacks the factor m, or is that of the coarsest candidate: a row moves the score of m bins by m times as much, and the finest counts":
         _with(lambda n, ms: 2 * (n + 1) * min(ms) / n**2),
     "the sensitivity is that of the last candidate: the finest sets the price, and need not come last":
         _with(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2),
