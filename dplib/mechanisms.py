@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import log_ndtr
 
+from dplib._gaussian import log_delta as log_gaussian_delta
 from dplib._validate import choice, non_negative, positive, probability, whole
 
 __all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
@@ -219,17 +219,6 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
         high += 1
     log_sigma = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
     return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
-
-
-def log_gaussian_delta(sigma, epsilon):
-    """log of delta(epsilon) for N(0, sigma^2) v N(1, sigma^2), in log space: the plain difference overflows for large epsilon."""
-    first = log_ndtr(0.5 / sigma - epsilon * sigma)
-    if first == -math.inf:                       # below every double
-        return first
-    second = epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
-    gap = min(0.0, second - first)
-    rounding = 1e-15 * (1 + epsilon - 2 * first) * math.exp(gap)       # makes this an upper bound where the two nearly cancel
-    return first + math.log(-math.expm1(gap) + rounding)
 
 
 def gaussian_delta(epsilon, sigma, sensitivity=1.0):

@@ -172,7 +172,7 @@ def test_large_tables_are_counted_in_blocks(monkeypatch):
 
     at_once = measures()
     for cells in (1, 20, 100):
-        monkeypatch.setattr(anonymity, "_CELLS", cells)
+        monkeypatch.setattr(anonymity.measures, "_CELLS", cells)
         assert measures() == at_once
 
 

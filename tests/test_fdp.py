@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 from dplib import fdp
 from dplib.fdp import TradeOff, approx, clt, compose, finite, from_curve, gaussian, laplace, moments
+from dplib.fdp.tradeoff import lower_hull
 
 ALPHA = np.concatenate([[0, 1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-6, 1]])
 EPSILON = np.linspace(0, 6, 61)
@@ -205,7 +206,7 @@ def test_symmetrize_is_the_worse_direction_and_the_convex_hull_of_the_minimum(f)
     assert g.delta(EPSILON) == pytest.approx(np.maximum(f.delta(EPSILON), f.inverse().delta(EPSILON)))
     assert g.symmetric and g.inverse() is g and np.all(g(ALPHA) <= both + 1e-12)
     a = np.linspace(0, 1, 2001)
-    hull = np.array(fdp._hull(a, np.minimum(f(a), f.inverse()(a))))
+    hull = np.array(lower_hull(a, np.minimum(f(a), f.inverse()(a))))
     assert g(ALPHA) == pytest.approx(np.interp(ALPHA, *hull), abs=1e-3)
 
 
@@ -229,6 +230,16 @@ def test_subsampling_mixes_with_the_identity(f, p):
     g, mixed = f.subsample(p), p * f(ALPHA) + (1 - p) * (1 - ALPHA)
     assert g(ALPHA) == pytest.approx(mixed, abs=1e-9) and np.all(g(ALPHA) <= mixed + 1e-13)
     assert f.subsample(1) is f
+
+
+@pytest.mark.parametrize("loss", [1e-6, 0.1, 0.99, 1.5])
+@pytest.mark.parametrize("p", [1e-3, 0.1, 0.9])
+def test_what_is_left_of_a_bounded_loss_under_subsampling_is_known_to_the_last_digits(loss, p):
+    """The largest loss of taking part or not: ln(1 - p + p e^loss) in one direction, -ln(1 - p + p e^-loss) in the other."""
+    for f in (approx(loss), laplace(loss)):
+        g = f.subsample(p)
+        assert g.epsilon(0.0) == pytest.approx(math.log1p(p * math.expm1(loss)), rel=1e-11)
+        assert g.inverse().epsilon(0.0) == pytest.approx(-math.log1p(p * math.expm1(-loss)), rel=1e-11)
 
 
 @pytest.mark.parametrize("f, exact", [(numeric(gaussian(1.0)), lambda k: gaussian(float(k)))])
