@@ -16,7 +16,7 @@ __all__ = ["Generalisation", "lattice_search", "mondrian", "recode"]
 _LISTED = 4     # values that `recode` lists before it writes a range
 
 
-def mondrian(df, qi, k):
+def mondrian(df, qi, *, k):
     """Classes of at least k rows by strict Mondrian: cut the table, and each part again, as long as both parts keep k rows.
 
     A part is cut at the median of the quasi-identifier on which it is widest, relative to the whole table, or of the next
@@ -162,7 +162,7 @@ class Generalisation:
     nodes: int
 
 
-def lattice_search(df, hierarchies, k, *, suppress=0.0, cost=None):
+def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     """The least generalisation of whole columns that makes the table k-anonymous, possibly without a few rows.
 
     The choices of one level for each column form a lattice. Going up merges classes, so that a row in a class of k stays in

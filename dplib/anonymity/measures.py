@@ -86,7 +86,7 @@ def k_anonymity(df, qi):
     return int(np.bincount(classes(df, qi)).min())
 
 
-def l_diversity(df, qi, sensitive, *, kind="distinct", c=None):
+def l_diversity(df, qi, sensitive, *, method="distinct", c=None):
     """The l of a table: how varied the sensitive values are in the least varied class.
 
     "distinct": different values in the class. "entropy": the exponential of the entropy of its values, which is the
@@ -106,7 +106,7 @@ def l_diversity(df, qi, sensitive, *, kind="distinct", c=None):
     df, qi
         As for `classes`.
     sensitive : column name
-    kind : {"distinct", "entropy", "recursive"}
+    method : {"distinct", "entropy", "recursive"}
     c : float
         Positive, for "recursive" and only there.
 
@@ -117,7 +117,7 @@ def l_diversity(df, qi, sensitive, *, kind="distinct", c=None):
     Raises
     ------
     ValueError
-        As `classes`; if `sensitive` is no column, `kind` is unknown, or `c` is missing, not positive or out of place.
+        As `classes`; if `sensitive` is no column, `method` is unknown, or `c` is missing, not positive or out of place.
 
     References
     ----------
@@ -128,19 +128,19 @@ def l_diversity(df, qi, sensitive, *, kind="distinct", c=None):
     >>> table = pd.DataFrame({"zip": [1, 1, 1, 1, 2, 2], "illness": ["flu", "flu", "flu", "cold", "flu", "cold"]})
     >>> l_diversity(table, ["zip"], "illness")
     2
-    >>> round(l_diversity(table, ["zip"], "illness", kind="entropy"), 3)
+    >>> round(l_diversity(table, ["zip"], "illness", method="entropy"), 3)
     1.755
-    >>> [l_diversity(table, ["zip"], "illness", kind="recursive", c=c) for c in (3, 3.5)]
+    >>> [l_diversity(table, ["zip"], "illness", method="recursive", c=c) for c in (3, 3.5)]
     [1, 2]
     """
-    if choice("kind", kind, ("distinct", "entropy", "recursive")) == "recursive":
+    if choice("method", method, ("distinct", "entropy", "recursive")) == "recursive":
         c = positive("c", c)
     elif c is not None:
-        raise ValueError(f"c is for kind='recursive' only, got {c!r} with kind={kind!r}")
+        raise ValueError(f"c is for method='recursive' only, got {c!r} with method={method!r}")
     blocks = _counts(df, qi, sensitive)
-    if kind == "distinct":
+    if method == "distinct":
         return min(int((counts > 0).sum(axis=1).min()) for counts in blocks)
-    if kind == "entropy":
+    if method == "entropy":
         return float(np.exp(min(entr(_shares(counts)).sum(axis=1).min() for counts in blocks)))
     smallest = []
     for counts in blocks:
@@ -240,7 +240,7 @@ def discernibility(df, qi):
     return int((np.bincount(classes(df, qi)) ** 2).sum())
 
 
-def average_class(df, qi, k=1):
+def average_class(df, qi, *, k=1):
     """Rows in a class on average, divided by the k that was asked for: 1 is the best that a k-anonymous table can do.
 
     Privacy

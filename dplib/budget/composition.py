@@ -13,7 +13,7 @@ __all__ = [
 ]
 
 
-def basic(epsilon, k=1):
+def basic(epsilon, *, k=1):
     """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were chosen.
 
     Privacy
@@ -50,7 +50,7 @@ def basic(epsilon, k=1):
     return positive("epsilon", epsilon) * whole("k", k, least=0)
 
 
-def advanced(epsilon, k, delta_slack):
+def advanced(epsilon, *, k, delta_slack):
     """Total epsilon of k releases of `epsilon` each when a failure probability `delta_slack` is allowed.
 
     min{k epsilon, epsilon sqrt(2 k ln(1/delta_slack)) + k epsilon (e^epsilon - 1)}.
@@ -85,19 +85,19 @@ def advanced(epsilon, k, delta_slack):
 
     Examples
     --------
-    >>> round(advanced(0.1, 100, 1e-5), 4)
+    >>> round(advanced(0.1, k=100, delta_slack=1e-5), 4)
     5.8502
-    >>> advanced(1.0, 20, 1e-5)
+    >>> advanced(1.0, k=20, delta_slack=1e-5)
     20.0
     """
     epsilon, k, delta_slack = positive("epsilon", epsilon), whole("k", k, least=0), probability("delta_slack", delta_slack, zero=False)
-    total = basic(epsilon, k)
+    total = basic(epsilon, k=k)
     if epsilon > 1:                              # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
         return total
     return min(total, epsilon * math.sqrt(2 * k * math.log(1 / delta_slack)) + total * math.expm1(epsilon))
 
 
-def optimal(epsilon, k, delta):
+def optimal(epsilon, *, k, delta):
     """Smallest total epsilon that k releases of `epsilon` each can promise at failure probability `delta`.
 
     The worst mechanism of loss epsilon is randomized response, so this is the exact epsilon of k of its answers: a
@@ -134,13 +134,13 @@ def optimal(epsilon, k, delta):
 
     Examples
     --------
-    >>> round(optimal(0.1, 100, 1e-5), 4)
+    >>> round(optimal(0.1, k=100, delta=1e-5), 4)
     4.3068
-    >>> optimal(0.1, 100, 0.0)
+    >>> optimal(0.1, k=100, delta=0.0)
     10.0
     """
     epsilon, k, delta = positive("epsilon", epsilon), whole("k", k, least=0), probability("delta", delta)
-    total = basic(epsilon, k)
+    total = basic(epsilon, k=k)
     if total in (0, math.inf) or delta == 0:
         return total
     lies = np.arange(k + 1)                      # the loss is (k - 2 lies) epsilon
@@ -155,7 +155,7 @@ def optimal(epsilon, k, delta):
     return min(total, max(0.0, float(np.max(log_excess - log_other))))
 
 
-def zcdp_to_approx(rho, delta):
+def zcdp_to_approx(rho, *, delta):
     """Epsilon at `delta` of a rho-zCDP release.
 
     The minimum over orders alpha > 1 of rho alpha + ln(1/(alpha delta))/(alpha - 1) + ln(1 - 1/alpha). Every order is a
@@ -190,7 +190,7 @@ def zcdp_to_approx(rho, delta):
 
     Examples
     --------
-    >>> round(zcdp_to_approx(0.125, 1e-5), 6)
+    >>> round(zcdp_to_approx(0.125, delta=1e-5), 6)
     2.165716
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta, zero=False)
@@ -205,7 +205,7 @@ def zcdp_to_approx(rho, delta):
     return max(0.0, float(rho * (1 + excess) + _rdp_surcharge(excess, delta)))
 
 
-def rdp_to_approx(orders, rdp, delta):
+def rdp_to_approx(orders, rdp, *, delta):
     """Epsilon at `delta` of a release whose Renyi divergence of order `orders[i]` is at most `rdp[i]`.
 
     Privacy
@@ -240,7 +240,7 @@ def rdp_to_approx(orders, rdp, delta):
     Examples
     --------
     >>> orders = np.linspace(1.5, 30, 400)
-    >>> round(rdp_to_approx(orders, gaussian_rdp(2.0, orders), 1e-5), 4)
+    >>> round(rdp_to_approx(orders, gaussian_rdp(2.0, order=orders), delta=1e-5), 4)
     2.1657
     """
     orders, rdp = (np.atleast_1d(np.asarray(array, dtype=float)) for array in (orders, rdp))
@@ -258,7 +258,7 @@ def _rdp_surcharge(excess, delta):
     return -(math.log(delta) + np.log1p(excess)) / excess - np.log1p(1 / excess)
 
 
-def gdp_to_approx(mu, delta):
+def gdp_to_approx(mu, *, delta):
     """Epsilon at `delta` of a mu-GDP release, such as Gaussian noise of standard deviation sensitivity/mu.
 
     Privacy
@@ -289,7 +289,7 @@ def gdp_to_approx(mu, delta):
 
     Examples
     --------
-    >>> round(gdp_to_approx(1.0, 1e-5), 6)
+    >>> round(gdp_to_approx(1.0, delta=1e-5), 6)
     4.377178
     """
     mu, delta = non_negative("mu", mu), probability("delta", delta, zero=False)
@@ -343,7 +343,7 @@ def pure_to_zcdp(epsilon):
     return epsilon * epsilon / 2                 # inf where ** would overflow
 
 
-def gaussian_rdp(sigma, order, sensitivity=1.0):
+def gaussian_rdp(sigma, *, order, sensitivity=1.0):
     """Renyi divergence of Gaussian noise: order sensitivity^2 / (2 sigma^2).
 
     Privacy
@@ -376,7 +376,7 @@ def gaussian_rdp(sigma, order, sensitivity=1.0):
 
     Examples
     --------
-    >>> gaussian_rdp(2.0, 4.0)
+    >>> gaussian_rdp(2.0, order=4.0)
     0.5
     """
     if not np.all(np.asarray(order, dtype=float) > 1):

@@ -105,7 +105,7 @@ class Budget:
     dplib.budget.ledger.BudgetExceeded: this release needs epsilon 0.8, but only 0.75 remains
     """
 
-    def __init__(self, epsilon, delta=0.0, *, rule="basic", slack=None):
+    def __init__(self, epsilon, *, delta=0.0, rule="basic", slack=None):
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
         self.rule = choice("rule", rule, ("basic", "zcdp", "fdp"))
         if rule != "zcdp":
@@ -120,7 +120,7 @@ class Budget:
         self._blocks = []                        # the adjacency of each parallel block so far
         self._open = None                        # the number of the block we are in
 
-    def spend(self, epsilon, delta=0.0, label=""):
+    def spend(self, epsilon, *, delta=0.0, label=""):
         """Charge one release and return its epsilon, so that it can be used in the call that makes the release.
 
         Parameters
@@ -158,7 +158,7 @@ class Budget:
     def _spend_fdp(self, spent, delta, label):
         if not isinstance(spent, TradeOff):
             epsilon, delta = positive("epsilon", spent), probability("delta", delta)
-            entry = Entry(epsilon, delta, label, self._open, _approx(epsilon, delta))
+            entry = Entry(epsilon, delta, label, self._open, _approx(epsilon, delta=delta))
         elif delta:
             raise ValueError(f"delta belongs to a number, not to a trade-off function, got {delta!r}")
         else:
@@ -179,7 +179,7 @@ class Budget:
         return compose([(f, 1) for f in factors])
 
     @contextmanager
-    def parallel(self, adjacency="add/remove"):
+    def parallel(self, adjacency):
         """Releases inside this block touch disjoint sets of people, fixed in advance; each `spend` is one such set.
 
         The block costs the largest loss in it under add/remove. Under replace a person can move from one set to

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dplib._validate import array
 from dplib.fdp.product import dominating_law
 from dplib.fdp.tradeoff import TradeOff, approx, counted, gaussian  # noqa: F401  (approx for the examples)
 
@@ -78,9 +79,7 @@ class CentralLimit:
         return self._band(alpha, -self.gamma)
 
     def _band(self, alpha, shift):
-        alpha = np.asarray(alpha, dtype=float)
-        if not np.all((alpha >= 0) & (alpha <= 1)):
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
+        alpha = array("alpha", alpha, low=0, high=1)
         inside = (alpha >= self.gamma) & (alpha <= 1 - self.gamma)
         value = gaussian(self.mu)(np.clip(alpha + shift, 0, 1)) - shift
         return np.where(inside, np.clip(value, 0, 1), np.nan)[()]

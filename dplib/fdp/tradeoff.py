@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
 from dplib._gaussian import tails
-from dplib._validate import non_negative, probability, whole
+from dplib._validate import array, laws, non_negative, probability, whole
 from dplib.fdp.product import Factor, Formula, Product, Profile, worse
 
 __all__ = ["TradeOff", "approx", "compose", "finite", "from_curve", "gaussian", "laplace", "worst"]
@@ -50,9 +50,7 @@ class TradeOff:
 
     def __call__(self, alpha):
         """f(alpha) for alpha in [0, 1]: the highest of the supporting lines that the profiles give, never above f."""
-        alpha = np.asarray(alpha, dtype=float)
-        if not np.all((alpha >= 0) & (alpha <= 1)):
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
+        alpha = array("alpha", alpha, low=0, high=1)
         if self.curve is not None:
             return self.curve(alpha)[()]
         low, high = (np.full(alpha.shape, bound) for bound in (-min(self.back.reach, 700), min(self.ahead.reach, 700)))
@@ -164,7 +162,7 @@ class TradeOff:
         return np.where(loss >= 0, self.ahead.delta(up), np.exp(-down) * self.back.delta(down) - np.expm1(-down))
 
 
-def approx(epsilon, delta=0.0):
+def approx(epsilon, *, delta=0.0):
     """f of (epsilon, delta)-DP; with delta = 0 that of randomized response.
 
     Privacy
@@ -331,13 +329,7 @@ def finite(p, q):
     >>> round(f.epsilon(0.0), 4), round(float(f(0.25)), 4)
     (1.0986, 0.25)
     """
-    laws = [np.asarray(law, dtype=float) for law in (p, q)]
-    for name, law in zip("pq", laws):
-        if law.ndim != 1 or not np.all(law >= 0) or not abs(law.sum() - 1) < 1e-9:
-            raise ValueError(f"{name} must be a list of probabilities that sum to 1, got {law!r}")
-    if laws[0].shape != laws[1].shape:
-        raise ValueError(f"p and q must have the same length, got {laws[0].size} and {laws[1].size}")
-    p, q = (law / law.sum() for law in laws)
+    p, q = (law / law.sum() for law in laws(p, q))
     return TradeOff(_outcomes(p, q), _outcomes(q, p), f"finite({p.size} outcomes)")
 
 
@@ -441,11 +433,12 @@ def from_curve(alpha, beta):
     >>> bool(f(0.1) < gaussian(1.0)(0.1))
     True
     """
-    alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
-    if alpha.ndim != 1 or alpha.size == 0 or not np.all((alpha >= 0) & (alpha <= 1)) or not np.all(np.diff(alpha) > 0):
-        raise ValueError(f"alpha must increase within [0, 1], got {alpha!r}")
-    if beta.shape != alpha.shape or not np.all((beta >= 0) & (beta <= 1)):
-        raise ValueError(f"beta must be as long as alpha, with values in [0, 1], got {beta!r}")
+    alpha = array("alpha", alpha, ndim=1, least=1, low=0, high=1)
+    beta = array("beta", beta, ndim=1, low=0, high=1)
+    if not np.all(np.diff(alpha) > 0):
+        raise ValueError(f"alpha must increase, got {alpha!r}")
+    if beta.shape != alpha.shape:
+        raise ValueError(f"beta must be as long as alpha, {alpha.size}, got {beta.size}")
     a, b = lower_hull(np.concatenate([[0.0], alpha, [1.0]]), np.concatenate([[1.0], beta, [0.0]]))
     if np.any(np.abs(beta - np.interp(alpha, a, b)) > 1e-9):
         raise ValueError(f"beta: no trade-off function passes through these points, got {beta!r}")

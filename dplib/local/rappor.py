@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dplib._validate import finite, probability, whole
-from dplib.local.reports import bit_table, flip
+from dplib._validate import bits, finite, probability, whole
+from dplib.local.reports import flip
 
 __all__ = ["Rappor"]
 
@@ -209,7 +209,7 @@ class Rappor:
         ValueError
             If shapes do not fit, a report is not 0 or 1, or the candidates cannot be told apart in these cohorts.
         """
-        reports = bit_table("reports", reports)
+        reports = bits("reports", reports)
         if reports.shape[1] != self.bits:
             raise ValueError(f"reports must have bits={self.bits} columns, got shape {reports.shape}")
         cohorts, candidates = self._cohorts(cohorts, len(reports)), list(candidates)

@@ -4,7 +4,7 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from dplib._validate import choice, positive, whole
+from dplib._validate import bits, choice, integers, positive, whole
 
 __all__ = ["estimate", "estimate_unary", "randomized_response", "unary"]
 
@@ -46,9 +46,7 @@ def randomized_response(values, *, epsilon, k=2, rng=None):
     >>> randomized_response([0, 0, 1, 1], epsilon=50.0, rng=0).tolist()
     [0, 0, 1, 1]
     """
-    values, k, rng = np.asarray(values), whole("k", k, least=2), np.random.default_rng(rng)
-    if not (np.issubdtype(values.dtype, np.integer) or values.dtype == bool):
-        raise ValueError(f"values must hold integers, got dtype {values.dtype}")
+    values, k, rng = integers("values", values), whole("k", k, least=2), np.random.default_rng(rng)
     values = np.clip(values, np.int64(0), np.int64(k - 1)).astype(np.int64)       # clipped first, or a large uint64 would wrap
     lies = rng.random(values.shape) < _lying(positive("epsilon", epsilon), k)
     return np.where(lies, (values + rng.integers(1, k, values.shape)) % k, values)
@@ -92,10 +90,10 @@ def estimate(reports, *, epsilon, k=2):
     >>> frequencies.round(3).tolist(), stderr.round(3).tolist()
     ([0.284, 0.716], [0.03, 0.03])
     """
-    reports, k = np.asarray(reports), whole("k", k, least=2)
+    reports, k = integers("reports", reports), whole("k", k, least=2)
     lie = _lying(positive("epsilon", epsilon), k) / (k - 1)
-    if not (np.issubdtype(reports.dtype, np.integer) or reports.dtype == bool) or reports.size == 0:
-        raise ValueError(f"reports must be a non-empty array of integers, got dtype {reports.dtype} and shape {reports.shape}")
+    if reports.size == 0:
+        raise ValueError("reports must hold at least one")
     if reports.min() < 0 or reports.max() >= k:
         raise ValueError(f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}")
     truth, gap = 1 - (k - 1) * lie, lie * math.expm1(min(epsilon, 700.0))       # gap is truth - lie, which cancels for small epsilon
@@ -148,9 +146,7 @@ def unary(values, *, epsilon, k, method="optimized", rng=None):
     >>> unary([0, 2], epsilon=50.0, k=3, method="symmetric", rng=0).tolist()
     [[1, 0, 0], [0, 0, 1]]
     """
-    values, k = np.asarray(values), whole("k", k, least=2)
-    if not (np.issubdtype(values.dtype, np.integer) or values.dtype == bool):
-        raise ValueError(f"values must hold integers, got dtype {values.dtype}")
+    values, k = integers("values", values), whole("k", k, least=2)
     truth, lie, _ = _unary_rates(epsilon, method)
     moved = np.searchsorted(np.arange(1, k), values, side="right")               # how many of 1, ..., k - 1 the value reaches
     return flip(moved[..., None] == np.arange(k), truth, lie, rng)
@@ -194,7 +190,7 @@ def estimate_unary(reports, *, epsilon, method="optimized"):
     >>> frequencies.round(3).tolist(), stderr.round(3).tolist()
     ([0.475, 0.212], [0.035, 0.031])
     """
-    reports = bit_table("reports", reports)
+    reports = bits("reports", reports)
     if reports.shape[1] < 2:
         raise ValueError(f"reports must have at least two columns, got shape {reports.shape}")
     truth, lie, gap = _unary_rates(epsilon, method)
@@ -219,11 +215,3 @@ def _unary_rates(epsilon, method):
 def flip(ones, truth, lie, rng):
     """Reports of bits: a one with probability `truth` where the bit is set and `lie` where it is not."""
     return (np.random.default_rng(rng).random(ones.shape) < np.where(ones, truth, lie)).astype(np.uint8)
-
-
-def bit_table(name, table):
-    """A table of 0 and 1 with at least one row, as an array."""
-    table = np.asarray(table)
-    if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
-        raise ValueError(f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}")
-    return table
