@@ -3,18 +3,20 @@
 No function here takes an answer key: each is given what an attacker has, and the caller looks up afterwards whether it was
 right. Rows are people; a mask is a boolean array over the rows, by position.
 """
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from dplib._types import Array, ArrayLike
 from dplib._validate import array, choice, non_negative, positive, share
 
 __all__ = ["Match", "difference", "fuzzy_link", "intersect", "link", "reconstruct", "roc", "tpr_at", "tracing", "tracker"]
 
 
-def link(released, public, on):
+def link(released: pd.DataFrame, public: pd.DataFrame, on: str | Sequence[Hashable]) -> pd.DataFrame:
     """Pairs of rows that match only each other: their values of `on` occur once in either table.
 
     A pair is a guess, not a proof: the person behind the released row may be missing from the public table, and somebody
@@ -102,7 +104,10 @@ class Match:
     scores: pd.Series
 
 
-def fuzzy_link(known, records, *, person="user", item="film", tolerance=None, threshold=1.5):
+def fuzzy_link(
+    known: pd.DataFrame, records: pd.DataFrame, *, person: str = "user", item: str = "film",
+    tolerance: dict[str, float] | None = None, threshold: float = 1.5,
+) -> Match:
     """Find one target among pseudonyms from a few things known about them, some of them wrong.
 
     Every known row gives each pseudonym that has the same item the points weight * sum of exp(-distance / tolerance) over
@@ -185,7 +190,7 @@ def _number(column):
     return ((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
 
 
-def difference(ask, group, target):
+def difference(ask: Callable[[Array], float], group: ArrayLike, target: ArrayLike) -> float:
     """The value of one person, from two questions about groups that differ by that person.
 
     Privacy
@@ -228,7 +233,7 @@ def difference(ask, group, target):
     return ask(group | target) - ask(group & ~target)
 
 
-def tracker(ask, target, padding):
+def tracker(ask: Callable[[Array], float], target: ArrayLike, padding: ArrayLike) -> float:
     """The answer about a group too small to ask about, from four questions that are all large.
 
     q(C) = q(C or T) + q(C or not T) - q(T) - q(not T) for every count and sum, where T is any padding. If an interface
@@ -277,14 +282,14 @@ def tracker(ask, target, padding):
     return ask(target | padding) + ask(target | ~padding) - ask(padding) - ask(~padding)
 
 
-def _mask(name, mask):
+def _mask(name: str, mask: ArrayLike) -> Array:
     mask = np.asarray(mask)
     if mask.ndim != 1 or mask.dtype != bool:
         raise ValueError(f"{name} must be a vector of booleans, got {mask.dtype} of shape {mask.shape}")
     return mask
 
 
-def _target(target, n):
+def _target(target: ArrayLike, n: int) -> Array:
     if np.ndim(target) == 0:
         if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
             raise ValueError(f"target must be a mask or a position in 0..{n - 1}, got {target!r}")
@@ -295,7 +300,7 @@ def _target(target, n):
     return target
 
 
-def reconstruct(queries, answers, *, method="least squares"):
+def reconstruct(queries: ArrayLike, answers: ArrayLike, *, method: str = "least squares") -> Array:
     """Guess n secret bits from noisy counts over subsets of them.
 
     Finds the vector in best agreement with the answers, by squared error or by absolute error within [0, 1], and rounds.
@@ -339,7 +344,8 @@ def reconstruct(queries, answers, *, method="least squares"):
     1.0
     """
     choice("method", method, ("least squares", "lp"))
-    queries, answers = array("queries", queries, ndim=2, least=1, low=-np.inf), array("answers", answers, ndim=1)
+    queries = array("queries", queries, ndim=2, least=1, low=-np.inf)
+    answers = array("answers", answers, ndim=1)
     if len(answers) != len(queries):
         raise ValueError(f"answers must be {len(queries)}, one for each query, got {len(answers)}")
     given = np.isfinite(answers)
@@ -347,19 +353,19 @@ def reconstruct(queries, answers, *, method="least squares"):
     m, n = queries.shape
     if m == 0:
         return np.zeros(n, dtype=int)
-    answers = answers - queries.sum(axis=1) / 2          # centred: where the answers leave a choice, the middle is no bit's side
+    centred = answers - queries.sum(axis=1) / 2          # where the answers leave a choice, the middle is no bit's side
     if method == "least squares":
-        half = np.linalg.lstsq(queries, answers, rcond=None)[0]
+        half = np.linalg.lstsq(queries, centred, rcond=None)[0]
     else:                                                # answers = queries @ half + over - under, least total over + under
         reach = np.abs(queries).sum(axis=1) / 2          # beyond what bits can give, an answer only adds a constant to the total
-        answers = np.clip(answers, -reach, reach)
+        centred = np.clip(centred, -reach, reach)
         cost = np.repeat([0.0, 1.0], [n, 2 * m])
         bounds = [(-0.5, 0.5)] * n + [(0, None)] * (2 * m)
-        half = linprog(cost, A_eq=np.hstack([queries, np.eye(m), -np.eye(m)]), b_eq=answers, bounds=bounds, method="highs").x[:n]
+        half = linprog(cost, A_eq=np.hstack([queries, np.eye(m), -np.eye(m)]), b_eq=centred, bounds=bounds, method="highs").x[:n]
     return (half > 1e-9).astype(int)
 
 
-def tracing(released, population, targets):
+def tracing(released: ArrayLike, population: ArrayLike, targets: ArrayLike) -> Array:
     """How much each target looks like a member of the group whose means were released: high means member.
 
     The score is the inner product of (target - population) and (released - population), divided by the standard deviation
@@ -416,7 +422,7 @@ def tracing(released, population, targets):
     return np.divide(products, deviations, out=np.zeros(len(targets)), where=deviations > 0)
 
 
-def roc(members, others):
+def roc(members: ArrayLike, others: ArrayLike) -> tuple[Array, Array]:
     """The ROC curve of a membership score: at each distinct threshold, who of the others and of the members is at or above it.
 
     Equal scores pass together, so a score that says nothing gives the two points (0, 0) and (1, 1). A nan passes last.
@@ -461,7 +467,7 @@ def roc(members, others):
     return fpr, tpr
 
 
-def tpr_at(members, others, *, fpr):
+def tpr_at(members: ArrayLike, others: ArrayLike, *, fpr: float) -> float:
     """The largest true positive rate of a threshold whose false positive rate is at most `fpr`.
 
     Privacy
@@ -499,7 +505,7 @@ def tpr_at(members, others, *, fpr):
     return float(right[wrong <= most].max())
 
 
-def intersect(releases):
+def intersect(releases: Iterable) -> list[set]:
     """The values that the class of each target has in every one of two or more releases.
 
     Each release hides a target among the rows of one class. The target's value is among the values of the class, in every
@@ -541,23 +547,23 @@ def intersect(releases):
     >>> intersect([first, second])
     [{'HIV'}, {'flu'}]
     """
-    tables = []
+    tables: list[tuple[dict, list]] = []
     for number, release in enumerate(releases):
         classes, values, where = map(_with_none, release)
         if len(classes) != len(values):
             raise ValueError(f"releases[{number}] must have a value for each class label, got {len(classes)} labels and {len(values)} values")
         if number and len(where) != len(tables[0][1]):
             raise ValueError(f"releases[{number}] must be about the {len(tables[0][1])} targets of the first, got {len(where)}")
-        candidates = {}
+        candidates: dict[Hashable, set] = {}
         for label, value in zip(classes, values):
             candidates.setdefault(label, set()).add(value)
         if unknown := [label for label in where if label is not None and label not in candidates]:
             raise ValueError(f"releases[{number}] has no rows in class {unknown[0]!r}, where a target should be")
-        candidates[None] = None                          # suppressed rows, and targets that are not here
+        candidates.pop(None, None)                       # suppressed rows
         tables.append((candidates, where))
     if not tables:
         raise ValueError("releases must hold one at least")
-    everything = {value for candidates, _ in tables for values in candidates.values() if values for value in values}
+    everything = {value for candidates, _ in tables for values in candidates.values() for value in values}
     survivors = [set(everything) for _ in tables[0][1]]
     for candidates, where in tables:
         for left, label in zip(survivors, where):

@@ -35,7 +35,7 @@ ADULT_COLUMNS = ["Age", "Workclass", "fnlwgt", "Education", "Education-Num", "Ma
                  "Capital Gain", "Capital Loss", "Hours per week", "Country", "Target"]
 
 
-def load(name, *, answers=False):
+def load(name: str, *, answers: bool = False) -> pd.DataFrame:
     """A table of the book, as a new DataFrame.
 
     Dates are ISO text, so that they sort, compare and slice (`dob.str[:7]` is the month of birth); ZIP codes are text;
@@ -81,7 +81,7 @@ def load(name, *, answers=False):
     return table if answers else table.loc[:, ~table.columns.str.startswith("_")]
 
 
-def describe(name):
+def describe(name: str) -> pd.DataFrame:
     """What each column of a table means, from its data sheet; answer keys included.
 
     Parameters
@@ -108,8 +108,10 @@ def describe(name):
     """
     _known(name)
     sheet = _bytes(FOLDER / SHEETS[name]).decode()
-    section = re.search(rf"^### [^\n]*`{name}`.*?(?=^#|\Z)", sheet, flags=re.MULTILINE | re.DOTALL).group()
-    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    section = re.search(rf"^### [^\n]*`{name}`.*?(?=^#|\Z)", sheet, flags=re.MULTILINE | re.DOTALL)
+    if section is None:
+        raise ValueError(f"{SHEETS[name]} does not describe {name!r}: reinstall dplib or, in a clone of the book, run git checkout data")
+    lines = [line.strip("| ").split(" | ") for line in section[0].splitlines() if line.startswith("|")]
     table = pd.DataFrame(lines[2:], columns=lines[0])  # lines[1] is the rule under the header
     table["column"] = table["column"].str.strip("`")
     return table[table["column"] != "fnlwgt"].reset_index(drop=True) if name == "adult_like" else table

@@ -7,11 +7,14 @@ sensitivity that changes slowly (`smooth_median`), a private test that the local
 (`sample_and_aggregate`). For the local sensitivity of any question, by brute force, see `sensitivity.empirical`.
 """
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 
+from dplib._types import ArrayLike, Rng, Same
 from dplib._validate import choice, interval, non_negative, positive, probability, whole
 from dplib.mechanisms import laplace
 from dplib.sensitivity import clip, increasing
@@ -22,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def mean_local_sensitivity(values, *, low, high):
+def mean_local_sensitivity(values: ArrayLike, *, low: float, high: float) -> float:
     """How far one row added to or taken from these values can move their mean.
 
     A row more moves it by up to max(high - mean, mean - low) / (n + 1), a row less by abs(x - mean) / (n - 1). The mean of
@@ -67,7 +70,7 @@ def mean_local_sensitivity(values, *, low, high):
     return float(max(added, np.abs(x - mean).max(initial=0.0) / max(n - 1, 1)))
 
 
-def median_local_sensitivity(values, *, low, high, steps=0):
+def median_local_sensitivity(values: ArrayLike, *, low: float, high: float, steps: int = 0) -> float:
     """Largest change of the median by one replaced row, over all tables that differ from this one in at most `steps` rows.
 
     The median here is the ceil(n/2)-th smallest value x_m. The result is the widest gap x_(i + steps + 1) - x_i that holds
@@ -108,10 +111,11 @@ def median_local_sensitivity(values, *, low, high, steps=0):
     >>> median_local_sensitivity([1, 4, 5, 6, 9], low=0, high=100, steps=1)
     4.0
     """
-    return _gap(*_padded(values, low, high), whole("steps", steps, least=0))
+    x, m = _padded(values, low, high)
+    return _gap(x, m, whole("steps", steps, least=0))
 
 
-def smooth_sensitivity(values, *, beta, low, high):
+def smooth_sensitivity(values: ArrayLike, *, beta: float, low: float, high: float) -> float:
     """Smallest upper bound on the median's local sensitivity that changes by at most a factor e^beta between neighbours.
 
     It is the largest e^(-beta t) `median_local_sensitivity(values, steps=t)` over t = 0, 1, 2, ...
@@ -166,7 +170,7 @@ class Smoothing(NamedTuple):
     scale: float
 
 
-def smooth_scales(*, epsilon, delta=0.0, method="exact"):
+def smooth_scales(*, epsilon: float, delta: float = 0.0, method: str = "exact") -> Smoothing:
     """Smoothness and noise scale with which noise in proportion to a smooth bound S costs (epsilon, delta).
 
     With delta = 0 the noise is S * scale * Cauchy, otherwise S * scale * Laplace. "classic" is the general theorem:
@@ -231,7 +235,7 @@ def smooth_scales(*, epsilon, delta=0.0, method="exact"):
     return Smoothing(brentq(excess, low, 2 * low, xtol=1e-14 * low) * (1 - 1e-12) if low < high else high, 2 / epsilon)
 
 
-def cauchy_epsilon(*, beta, scale):
+def cauchy_epsilon(*, beta: float, scale: float) -> float:
     """Exact epsilon of Cauchy noise of `scale` times a bound S that is smooth in `beta`.
 
     The largest log ratio of two Cauchy densities with centres f, f' and widths s, s' is the hyperbolic distance of f + i s
@@ -275,7 +279,7 @@ def cauchy_epsilon(*, beta, scale):
     return max(level, 2 * math.asinh(half))
 
 
-def laplace_delta(*, epsilon, beta, scale):
+def laplace_delta(*, epsilon: float, beta: float, scale: float) -> float:
     """Exact delta of Laplace noise of `scale` times a bound S that is smooth in `beta`.
 
     With a = 1/scale, the wider law has a loss above epsilon only in its two tails, beyond the distances (epsilon + beta
@@ -321,7 +325,10 @@ def laplace_delta(*, epsilon, beta, scale):
     return math.exp(_log_laplace_delta(epsilon, beta, scale))
 
 
-def smooth_median(values, *, low, high, epsilon, delta=0.0, method="exact", rng=None):
+def smooth_median(
+    values: ArrayLike, *, low: float, high: float, epsilon: float, delta: float = 0.0, method: str = "exact",
+    rng: Rng = None,
+) -> float:
     """The median plus noise in proportion to its smooth sensitivity: Cauchy noise if delta = 0, else Laplace noise.
 
     The answer may lie outside [low, high]; clipping it is free. Where many values equal the median, the noise may be
@@ -371,7 +378,7 @@ def smooth_median(values, *, low, high, epsilon, delta=0.0, method="exact", rng=
     return float(x[m]) + smooth_sensitivity(values, beta=beta, low=low, high=high) * scale * noise
 
 
-def median_distance(values, *, bound, low, high):
+def median_distance(values: ArrayLike, *, bound: float, low: float, high: float) -> int | float:
     """Number of rows to replace before the median's local sensitivity can exceed `bound`; 0 if it does already.
 
     Privacy
@@ -418,7 +425,9 @@ def median_distance(values, *, bound, low, high):
     return enough
 
 
-def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
+def propose_test_release(
+    value: ArrayLike, distance: float, *, bound: float, epsilon: float, delta: float, rng: Rng = None,
+) -> Same | None:
     """`value` with noise for the proposed sensitivity `bound`, if a private test finds that the bound holds; else None.
 
     The test is distance + Lap(1/epsilon) > ln(1/(2 delta))/epsilon. At distance 0 the bound may be false, and the test is
@@ -476,7 +485,10 @@ def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
     return None
 
 
-def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=None):
+def sample_and_aggregate(
+    values: ArrayLike | pd.DataFrame | pd.Series, estimate: Callable, *, blocks: int, low: float, high: float, epsilon: float,
+    rng: Rng = None,
+) -> float:
     """Mean of an estimate over random blocks of the rows, with noise: one row is in one block, and a block moves the mean little.
 
     Each row draws its block by a coin of its own. So a row more, or another row in its place, leaves all blocks but one as
@@ -526,12 +538,13 @@ def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=No
     """
     blocks, (low, high) = whole("blocks", blocks, least=1), interval(low, high, long=True)
     sensitivity = (high - low) / blocks
-    rng, values = np.random.default_rng(rng), values if hasattr(values, "iloc") else np.asarray(values)
+    rng = np.random.default_rng(rng)
+    values = values if isinstance(values, (pd.DataFrame, pd.Series)) else np.asarray(values)
     if values.ndim == 0:
         raise ValueError("values must be rows, got a single number")
     labels = rng.integers(blocks, size=len(values))
     parts = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=blocks))[:-1])
-    rows = getattr(values, "iloc", values)
+    rows = values if isinstance(values, np.ndarray) else values.iloc
     answers = [float(estimate(rows[part])) if len(part) else (low + high) / 2 for part in parts]
     return float(laplace((clip(answers, low=low, high=high) / blocks).sum(), sensitivity=sensitivity, epsilon=epsilon, rng=rng))
 

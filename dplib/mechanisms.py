@@ -13,12 +13,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dplib._gaussian import log_delta as log_gaussian_delta
+from dplib._types import Array, ArrayLike, Rng, Same
 from dplib._validate import array, choice, integers, non_negative, positive, probability, whole
 
 __all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
 
 
-def laplace(value, *, sensitivity, epsilon, rng=None):
+def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = None) -> Same:
     """Laplace mechanism: `value` plus independent Laplace noise of scale sensitivity/epsilon on every entry.
 
     Privacy
@@ -61,7 +62,7 @@ def laplace(value, *, sensitivity, epsilon, rng=None):
     return _add(value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape))
 
 
-def geometric(value, *, sensitivity, epsilon, rng=None):
+def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = None) -> Same:
     """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
 
     The noise is the difference of two geometric variables; its variance is 2 q / (1 - q)^2 with q = exp(-b).
@@ -108,7 +109,10 @@ def geometric(value, *, sensitivity, epsilon, rng=None):
     return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
 
-def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=None):
+def gaussian(
+    value: ArrayLike, *, sensitivity: float, sigma: float | None = None, epsilon: float | None = None,
+    delta: float | None = None, rng: Rng = None,
+) -> Same:
     """Gaussian mechanism: `value` plus independent normal noise on every entry.
 
     Give either `sigma`, the standard deviation of the noise itself, or `epsilon` and `delta`, from which the
@@ -161,7 +165,7 @@ def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=No
     return _add(value, np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape))
 
 
-def gaussian_sigma(epsilon, *, delta, sensitivity=1.0, method="analytic"):
+def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, method: str = "analytic") -> float:
     """Standard deviation that makes the Gaussian mechanism (epsilon, delta)-DP.
 
     Privacy
@@ -221,7 +225,7 @@ def gaussian_sigma(epsilon, *, delta, sensitivity=1.0, method="analytic"):
     return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
 
 
-def gaussian_delta(epsilon, *, sigma, sensitivity=1.0):
+def gaussian_delta(epsilon: float, *, sigma: float, sensitivity: float = 1.0) -> float:
     """Smallest delta for which Gaussian noise is (epsilon, delta)-DP: the inverse question of `gaussian_sigma`.
 
     Privacy
@@ -262,7 +266,7 @@ def gaussian_delta(epsilon, *, sigma, sensitivity=1.0):
     return min(1.0, math.exp(log_gaussian_delta(positive("sigma/sensitivity", ratio), epsilon)) * (1 + 1e-15))
 
 
-def discrete_gaussian(value, *, sigma, rng=None):
+def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Same:
     """Integer `value` plus discrete Gaussian noise, P(Z = z) proportional to exp(-z^2 / (2 sigma^2)) over the integers.
 
     Sampled by rejection from the discrete Laplace (vectorised); the acceptance test is done in floating point.
@@ -314,7 +318,10 @@ def discrete_gaussian(value, *, sigma, rng=None):
     return _add(value, noise.reshape(value.shape))
 
 
-def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=None):
+def exponential(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, monotone: bool = False, size: int | None = None,
+    rng: Rng = None,
+) -> Same:
     """Exponential mechanism: an index, with probability proportional to exp(epsilon score / (2 sensitivity)).
 
     Drawn as the largest score plus Gumbel noise, which is the same law and cannot overflow.
@@ -362,7 +369,7 @@ def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=
     return _noisy_argmax(logits, lambda rng, shape: rng.gumbel(size=shape), size, rng)
 
 
-def exponential_pmf(scores, *, sensitivity, epsilon, monotone=False):
+def exponential_pmf(scores: ArrayLike, *, sensitivity: float, epsilon: float, monotone: bool = False) -> Array:
     """Exact law of `exponential`: the probability of each index.
 
     Privacy
@@ -406,7 +413,10 @@ _NOISE = {
 }
 
 
-def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", monotone=False, size=None, rng=None):
+def report_noisy_max(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, noise: str = "exponential", monotone: bool = False,
+    size: int | None = None, rng: Rng = None,
+) -> Same:
     """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if monotone).
 
     Privacy

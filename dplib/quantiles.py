@@ -8,6 +8,7 @@ neighbouring values the score is constant, so there are only n + 1 intervals to 
 import numpy as np
 from scipy.special import softmax
 
+from dplib._types import Adjacency, Array, ArrayLike, Rng
 from dplib._validate import array, choice, interval, positive
 from dplib._validate import share as between_0_and_1
 from dplib.sensitivity import ADJACENCIES, increasing
@@ -15,7 +16,9 @@ from dplib.sensitivity import ADJACENCIES, increasing
 __all__ = ["median", "quantile", "quantile_density", "quantiles"]
 
 
-def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
+def quantile(
+    values: ArrayLike, *, share: float, low: float, high: float, epsilon: float, adjacency: Adjacency, rng: Rng = None,
+) -> float:
     """One point of [low, high] that has about a `share` of the values below it, by the exponential mechanism.
 
     Why the guarantee holds: let d be the change of the score, as a function of r. The loss is at most the rate times
@@ -69,7 +72,9 @@ def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
     return _draw(x, share, low, high, rate, np.random.default_rng(rng))
 
 
-def median(values, *, low, high, epsilon, adjacency, rng=None):
+def median(
+    values: ArrayLike, *, low: float, high: float, epsilon: float, adjacency: Adjacency, rng: Rng = None,
+) -> float:
     """The point of [low, high] with about half of the values below it: `quantile` with share 1/2.
 
     Privacy
@@ -104,7 +109,9 @@ def median(values, *, low, high, epsilon, adjacency, rng=None):
     return quantile(values, share=0.5, low=low, high=high, epsilon=epsilon, adjacency=adjacency, rng=rng)
 
 
-def quantile_density(values, *, share, low, high, epsilon, adjacency):
+def quantile_density(
+    values: ArrayLike, *, share: float, low: float, high: float, epsilon: float, adjacency: Adjacency,
+) -> tuple[Array, Array]:
     """Exact law of `quantile`: the intervals between neighbouring values, and the probability of each.
 
     Inside an interval the answer is uniform; an interval of length 0 has probability 0.
@@ -149,7 +156,10 @@ def quantile_density(values, *, share, low, high, epsilon, adjacency):
     return edges, softmax(logits)
 
 
-def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
+def quantiles(
+    values: ArrayLike, *, shares: ArrayLike, low: float, high: float, epsilon: float, adjacency: Adjacency,
+    rng: Rng = None,
+) -> Array:
     """Several quantiles by halving: the middle one first, then those below it among the rows below it, and so on.
 
     m quantiles take ceil(log2(m + 1)) levels, and each level has an equal part of epsilon: at each level a row lies in

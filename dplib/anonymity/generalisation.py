@@ -1,5 +1,6 @@
 """Two ways to make a table k-anonymous: classes of rows, or levels of whole columns."""
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from dplib._types import Array, ArrayLike, Columns
 from dplib._validate import probability, whole
 from dplib.anonymity.measures import classes
 from dplib.anonymity.tables import column_names, combine, is_number, rank
@@ -16,7 +18,7 @@ __all__ = ["Generalisation", "lattice_search", "mondrian", "recode"]
 _LISTED = 4     # values that `recode` lists before it writes a range
 
 
-def mondrian(df, qi, *, k):
+def mondrian(df: pd.DataFrame, qi: Columns, *, k: int) -> Array:
     """Classes of at least k rows by strict Mondrian: cut the table, and each part again, as long as both parts keep k rows.
 
     A part is cut at the median of the quasi-identifier on which it is widest, relative to the whole table, or of the next
@@ -76,7 +78,7 @@ def mondrian(df, qi, *, k):
     return label
 
 
-def recode(df, qi, labels):
+def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     """A copy of the table in which each quasi-identifier is replaced by what the rows with the same label share, as text.
 
     Numbers become a value or a range, "18" or "18-25"; anything else the list of values, "F, M", or if there are more
@@ -162,7 +164,10 @@ class Generalisation:
     nodes: int
 
 
-def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
+def lattice_search(
+    df: pd.DataFrame, hierarchies: Mapping, *, k: int, suppress: float = 0.0,
+    cost: Callable[[dict], float] | None = None,
+) -> Generalisation:
     """The least generalisation of whole columns that makes the table k-anonymous, possibly without a few rows.
 
     The choices of one level for each column form a lattice. Going up merges classes, so that a row in a class of k stays in
@@ -239,8 +244,29 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
             return float(cost(dict(zip(names, node))))
         return sum(level / max(len(levels) - 1, 1) for level, levels in zip(node, columns)) / len(node)
 
-    nodes = sorted(itertools.product(*(range(len(levels)) for levels in columns)), key=sum)
-    suffices, minimal, tested, coarser = set(), {}, 0, {}
+    minimal, tested = _climb(codes, k, allowed)
+    if not minimal:
+        raise ValueError(f"k={k} is not reached by any choice from hierarchies: add a level that is the same for all values")
+    best = min(minimal, key=lambda node: (loss(node), minimal[node], node))
+    table = df.copy()
+    for name, levels, level in zip(names, columns, best):
+        table[name] = levels[level].array
+    label = classes(table, names)
+    return Generalisation(levels=dict(zip(names, best)), table=table[np.bincount(label)[label] >= k], suppressed=minimal[best], loss=loss(best),
+                          minimal=tuple(dict(zip(names, node)) for node in minimal), tested=tested,
+                          nodes=math.prod(len(levels) for levels in columns))
+
+
+def _climb(codes, k, allowed):
+    """Each minimal choice of levels with the rows it suppresses, and the number of choices tested, from the bottom up.
+
+    codes[i][level] holds the classes of column i at that level.
+    """
+    nodes = sorted(itertools.product(*(range(len(levels)) for levels in codes)), key=sum)
+    suffices: set[tuple] = set()
+    minimal: dict[tuple, int] = {}
+    coarser: dict[tuple, tuple] = {}             # of each tested choice that does not suffice: a row of each class, and its size
+    tested, rows = 0, len(codes[0][0])
     for _, same_height in itertools.groupby(nodes, key=sum):
         finer, coarser = coarser, {}
         for node in same_height:
@@ -248,25 +274,17 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
             if not suffices.isdisjoint(below):
                 suffices.add(node)
                 continue
-            rows, sizes = finer[below[0]] if below else (np.arange(len(df)), np.ones(len(df), dtype=int))
-            label = combine([levels[level][rows] for levels, level in zip(codes, node)])
-            merged = np.bincount(label, weights=sizes).astype(int)
-            coarser[node] = rows[np.unique(label, return_index=True)[1]], merged      # one row stands for its class
             tested += 1
+            first, sizes = finer[below[0]] if below else (np.arange(rows), np.ones(rows, dtype=int))
+            label = combine([levels[level][first] for levels, level in zip(codes, node)])
+            merged = np.bincount(label, weights=sizes).astype(int)
             small = int(merged[merged < k].sum())
             if small <= allowed:
                 suffices.add(node)
                 minimal[node] = small
-    if not minimal:
-        raise ValueError(f"k={k} is not reached by any choice from hierarchies: add a level that is the same for all values")
-
-    best = min(minimal, key=lambda node: (loss(node), minimal[node], node))
-    table = df.copy()
-    for name, levels, level in zip(names, columns, best):
-        table[name] = levels[level].array
-    label = classes(table, names)
-    return Generalisation(levels=dict(zip(names, best)), table=table[np.bincount(label)[label] >= k], suppressed=minimal[best], loss=loss(best),
-                          minimal=tuple(dict(zip(names, node)) for node in minimal), tested=tested, nodes=len(nodes))
+            else:
+                coarser[node] = first[np.unique(label, return_index=True)[1]], merged      # one row stands for its class
+    return minimal, tested
 
 
 def _at_most_rows(df, k):
@@ -320,7 +338,7 @@ def _texts(values, number):
 
 def _levels(column, name, levels):
     """The column at level 0, 1, ... of its hierarchy."""
-    if not isinstance(levels, (list, tuple)) or not all(isinstance(level, (Mapping, Callable)) for level in levels):
+    if not isinstance(levels, (list, tuple)) or not all(isinstance(level, Mapping) or callable(level) for level in levels):
         raise ValueError(f"hierarchies[{name!r}] must be a list of functions or mappings, got {levels!r}")
     columns = [column]
     for level in levels:

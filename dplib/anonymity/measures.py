@@ -1,8 +1,11 @@
 """k, l and t of a table, and how much it lost."""
+from collections.abc import Hashable
+
 import numpy as np
 import pandas as pd  # noqa: F401  (for the examples)
 from scipy.special import entr
 
+from dplib._types import Array, Columns
 from dplib._validate import choice, positive, whole
 from dplib.anonymity.tables import column_names, combine, rank
 
@@ -11,7 +14,7 @@ __all__ = ["average_class", "classes", "discernibility", "k_anonymity", "l_diver
 _CELLS = 2**22  # of a table class by value held at one time
 
 
-def classes(df, qi):
+def classes(df: pd.DataFrame, qi: Columns) -> Array:
     """The class of every row: rows with equal quasi-identifiers have equal labels.
 
     Labels are 0, 1, ... in the sorted order of the quasi-identifiers, a missing value after all others.
@@ -50,7 +53,7 @@ def classes(df, qi):
     return combine([rank(df[name])[0] for name in column_names("qi", df, qi)])
 
 
-def k_anonymity(df, qi):
+def k_anonymity(df: pd.DataFrame, qi: Columns) -> int:
     """The k of a table: the number of rows in its smallest class.
 
     Privacy
@@ -86,7 +89,9 @@ def k_anonymity(df, qi):
     return int(np.bincount(classes(df, qi)).min())
 
 
-def l_diversity(df, qi, sensitive, *, method="distinct", c=None):
+def l_diversity(
+    df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, method: str = "distinct", c: float | None = None,
+) -> int | float:
     """The l of a table: how varied the sensitive values are in the least varied class.
 
     "distinct": different values in the class. "entropy": the exponential of the entropy of its values, which is the
@@ -150,7 +155,7 @@ def l_diversity(df, qi, sensitive, *, method="distinct", c=None):
     return max(1, int(min(smallest)))
 
 
-def t_closeness(df, qi, sensitive, *, ordered=False):
+def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: bool = False) -> float:
     """The t of a table: the largest distance between the sensitive values of a class and those of the whole table.
 
     The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if `ordered`
@@ -205,7 +210,7 @@ def t_closeness(df, qi, sensitive, *, ordered=False):
     return largest
 
 
-def discernibility(df, qi):
+def discernibility(df: pd.DataFrame, qi: Columns) -> int:
     """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of squared class sizes.
 
     Privacy
@@ -240,7 +245,7 @@ def discernibility(df, qi):
     return int((np.bincount(classes(df, qi)) ** 2).sum())
 
 
-def average_class(df, qi, *, k=1):
+def average_class(df: pd.DataFrame, qi: Columns, *, k: int = 1) -> float:
     """Rows in a class on average, divided by the k that was asked for: 1 is the best that a k-anonymous table can do.
 
     Privacy

@@ -1,11 +1,13 @@
 """What several releases cost together: the totals, and the two other accounts in which losses are kept, zCDP and RDP."""
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from dplib._gaussian import log_delta
+from dplib._types import ArrayLike, Same
 from dplib._validate import non_negative, positive, probability, whole
 
 __all__ = [
@@ -13,7 +15,7 @@ __all__ = [
 ]
 
 
-def basic(epsilon, *, k=1):
+def basic(epsilon: float, *, k: int = 1) -> float:
     """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were chosen.
 
     Privacy
@@ -50,7 +52,7 @@ def basic(epsilon, *, k=1):
     return positive("epsilon", epsilon) * whole("k", k, least=0)
 
 
-def advanced(epsilon, *, k, delta_slack):
+def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     """Total epsilon of k releases of `epsilon` each when a failure probability `delta_slack` is allowed.
 
     min{k epsilon, epsilon sqrt(2 k ln(1/delta_slack)) + k epsilon (e^epsilon - 1)}.
@@ -97,7 +99,7 @@ def advanced(epsilon, *, k, delta_slack):
     return min(total, epsilon * math.sqrt(2 * k * math.log(1 / delta_slack)) + total * math.expm1(epsilon))
 
 
-def optimal(epsilon, *, k, delta):
+def optimal(epsilon: float, *, k: int, delta: float) -> float:
     """Smallest total epsilon that k releases of `epsilon` each can promise at failure probability `delta`.
 
     The worst mechanism of loss epsilon is randomized response, so this is the exact epsilon of k of its answers: a
@@ -155,7 +157,7 @@ def optimal(epsilon, *, k, delta):
     return min(total, max(0.0, float(np.max(log_excess - log_other))))
 
 
-def zcdp_to_approx(rho, *, delta):
+def zcdp_to_approx(rho: float, *, delta: float) -> float:
     """Epsilon at `delta` of a rho-zCDP release.
 
     The minimum over orders alpha > 1 of rho alpha + ln(1/(alpha delta))/(alpha - 1) + ln(1 - 1/alpha). Every order is a
@@ -205,7 +207,7 @@ def zcdp_to_approx(rho, *, delta):
     return max(0.0, float(rho * (1 + excess) + _rdp_surcharge(excess, delta)))
 
 
-def rdp_to_approx(orders, rdp, *, delta):
+def rdp_to_approx(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> float:
     """Epsilon at `delta` of a release whose Renyi divergence of order `orders[i]` is at most `rdp[i]`.
 
     Privacy
@@ -258,7 +260,7 @@ def _rdp_surcharge(excess, delta):
     return -(math.log(delta) + np.log1p(excess)) / excess - np.log1p(1 / excess)
 
 
-def gdp_to_approx(mu, *, delta):
+def gdp_to_approx(mu: float, *, delta: float) -> float:
     """Epsilon at `delta` of a mu-GDP release, such as Gaussian noise of standard deviation sensitivity/mu.
 
     Privacy
@@ -307,7 +309,7 @@ def gdp_to_approx(mu, *, delta):
     return brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-13) * (1 + 1e-12) + 1e-13
 
 
-def pure_to_zcdp(epsilon):
+def pure_to_zcdp(epsilon: float) -> float:
     """Rho of zCDP that every epsilon-DP release satisfies: epsilon^2/2.
 
     Privacy
@@ -343,7 +345,7 @@ def pure_to_zcdp(epsilon):
     return epsilon * epsilon / 2                 # inf where ** would overflow
 
 
-def gaussian_rdp(sigma, *, order, sensitivity=1.0):
+def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
     """Renyi divergence of Gaussian noise: order sensitivity^2 / (2 sigma^2).
 
     Privacy

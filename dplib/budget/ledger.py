@@ -1,10 +1,14 @@
 """A ledger that refuses to overspend."""
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from dplib._types import Adjacency
 from dplib._validate import choice, positive, probability
 from dplib.fdp import TradeOff, approx, compose, worst
 from dplib.sensitivity import ADJACENCIES
@@ -21,7 +25,7 @@ class BudgetExceeded(ValueError):
         What was asked for and what could still be spent, of `parameter` ("epsilon" or "delta").
     """
 
-    def __init__(self, parameter, requested, remaining):
+    def __init__(self, parameter: str, requested: float, remaining: float) -> None:
         super().__init__(f"this release needs {parameter} {requested:g}, but only {remaining:g} remains")
         self.parameter, self.requested, self.remaining = parameter, requested, remaining
 
@@ -105,7 +109,7 @@ class Budget:
     dplib.budget.ledger.BudgetExceeded: this release needs epsilon 0.8, but only 0.75 remains
     """
 
-    def __init__(self, epsilon, *, delta=0.0, rule="basic", slack=None):
+    def __init__(self, epsilon: float, *, delta: float = 0.0, rule: str = "basic", slack: float | None = None) -> None:
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
         self.rule = choice("rule", rule, ("basic", "zcdp", "fdp"))
         if rule != "zcdp":
@@ -116,11 +120,11 @@ class Budget:
             self.slack = probability("slack", self.delta if slack is None else slack, zero=False)
             if self.slack > self.delta:
                 raise ValueError(f"slack must not exceed delta, got slack={self.slack!r}, delta={self.delta!r}")
-        self.ledger = []
-        self._blocks = []                        # the adjacency of each parallel block so far
-        self._open = None                        # the number of the block we are in
+        self.ledger: list[Entry] = []
+        self._blocks: list[Adjacency] = []       # the adjacency of each parallel block so far
+        self._open: int | None = None            # the number of the block we are in
 
-    def spend(self, epsilon, *, delta=0.0, label=""):
+    def spend(self, epsilon: float | TradeOff, *, delta: float = 0.0, label: str = "") -> float | TradeOff:
         """Charge one release and return its epsilon, so that it can be used in the call that makes the release.
 
         Parameters
@@ -179,7 +183,7 @@ class Budget:
         return compose([(f, 1) for f in factors])
 
     @contextmanager
-    def parallel(self, adjacency):
+    def parallel(self, adjacency: Adjacency) -> Iterator[Budget]:
         """Releases inside this block touch disjoint sets of people, fixed in advance; each `spend` is one such set.
 
         The block costs the largest loss in it under add/remove. Under replace a person can move from one set to
@@ -208,7 +212,7 @@ class Budget:
             self._open = None
 
     @property
-    def spent(self):
+    def spent(self) -> float:
         return self._spent(self.ledger)
 
     def _spent(self, entries):
@@ -221,7 +225,7 @@ class Budget:
         return min(math.fsum(losses), squares / 2 + math.sqrt(-2 * math.log(self.slack) * squares))
 
     @property
-    def remaining(self):
+    def remaining(self) -> float:
         if self.rule == "fdp":
             low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)     # one answer at most this, if nothing else was spent
             while high - low > 1e-9 * self.epsilon:
@@ -236,7 +240,7 @@ class Budget:
             spread = -2 * math.log(self.slack)
             root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
             room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))
-        if inside and self._blocks[self._open] == "replace":
+        if inside and self._open is not None and self._blocks[self._open] == "replace":
             room -= max(inside)
         return max(0.0, room)
 
@@ -248,7 +252,7 @@ class Budget:
             charges.append(math.fsum(costs[: 1 if adjacency == "add/remove" else 2]))
         return charges
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, remaining {self.remaining:.6g}"]
         for entry in self.ledger:
             where = "" if entry.block is None else f"  (parallel block {entry.block + 1}, {self._blocks[entry.block]})"

@@ -1,11 +1,16 @@
 """Privacy profiles, and the profile of a product of many, computed by one Fourier transform."""
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+
+from dplib._types import Array, ArrayLike
 
 TAIL = 1e-16                                     # mass left outside the window, on each side
 ROUNDING = 2e-13                                 # relative error of a profile and of the transforms, for each factor
@@ -28,38 +33,38 @@ class Profile(ABC):
 
     @property
     @abstractmethod
-    def reach(self):
+    def reach(self) -> float:
         ...
 
     @property
     @abstractmethod
-    def bounded(self):
+    def bounded(self) -> bool:
         ...
 
     @abstractmethod
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         ...
 
 
 class Formula(Profile):
     """A profile that is given as a function."""
 
-    def __init__(self, delta, reach, infinite=0.0):
+    def __init__(self, delta: Callable[[Any], Any], reach: float, infinite: float = 0.0) -> None:
         self._delta, self._reach, self.infinite = delta, float(reach), float(infinite)
 
     @property
-    def reach(self):
+    def reach(self) -> float:
         return self._reach
 
     @property
-    def bounded(self):
+    def bounded(self) -> bool:
         return float(self.delta(self.reach)) <= self.infinite
 
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         return self._delta(epsilon)
 
 
-def worse(profiles):
+def worse(profiles: list[Profile]) -> Profile:
     """The largest of several profiles, everywhere."""
     return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0),
                    max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles))  # fmt: skip
@@ -74,10 +79,10 @@ class Factor(NamedTuple):
     step: float | None
 
     @property
-    def reach(self):
+    def reach(self) -> float:
         return max(self.ahead.reach, self.back.reach)
 
-    def swapped(self):
+    def swapped(self) -> Factor:
         """The same factor in the other direction."""
         return self._replace(ahead=self.back, back=self.ahead)
 
@@ -90,20 +95,20 @@ class Law(NamedTuple):
     infinite: float
     times: int
 
-    def variance(self):
+    def variance(self) -> float:
         mass = np.maximum(self.mass, 0) / np.maximum(self.mass, 0).sum()
         return float((mass * (self.loss - (mass * self.loss).sum()) ** 2).sum())
 
-    def log_moment(self, rate):
+    def log_moment(self, rate: float) -> float:
         """Log of the mean of e^(rate loss), for the finite losses of one of them."""
         return math.log((np.maximum(self.mass, 0) * np.exp(rate * self.loss)).sum())
 
-    def tilted(self, rate):
+    def tilted(self, rate: float) -> Law:
         """The law with masses in proportion to mass e^(rate loss)."""
         return self._replace(mass=self.mass * np.exp(rate * self.loss - self.log_moment(rate)))
 
 
-def dominating_law(ahead, back, step, times=1):
+def dominating_law(ahead: Profile, back: Profile, step: float, times: int = 1) -> Law:
     """The law of the loss under Q, on a lattice, of a pair that dominates the given one."""
     m = max(1, math.ceil(max(ahead.reach, back.reach) / step - 1e-9))
     loss = np.arange(m + 1) * step
@@ -139,22 +144,22 @@ class Product(Profile):
     most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
     """
 
-    def __init__(self, factors):
+    def __init__(self, factors: list[Factor]) -> None:
         self.factors = factors
         self.infinite = any_infinite((factor.ahead.infinite, factor.times) for factor in factors)
         self.top = sum(factor.times * factor.ahead.reach for factor in factors) * (1 + 1e-15)
 
     @cached_property
-    def bounded(self):
+    def bounded(self) -> bool:
         return all(factor.ahead.bounded for factor in self.factors)
 
     @cached_property
-    def reach(self):
+    def reach(self) -> float:
         table = self._table
         window = max(table.start + table.above.size * table.step, table.step)
         return min(self.top, window) if self.bounded else window
 
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         table, epsilon = self._table, np.asarray(epsilon, dtype=float)
         i = np.clip(np.ceil((epsilon - table.start) / table.step), 0, table.above.size - 1).astype(int)
         loss = table.start + i * table.step

@@ -1,7 +1,9 @@
 """Trade-off functions: the curves, and what can be calculated with them."""
+from __future__ import annotations
+
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
 from dplib._gaussian import tails
+from dplib._types import ArrayLike, Same
 from dplib._validate import array, laws, non_negative, probability, whole
 from dplib.fdp.product import Factor, Formula, Product, Profile, worse
 
@@ -48,7 +51,7 @@ class TradeOff:
     mu: float | None = None                      # of a Gaussian
     parts: tuple = ()                            # of a product
 
-    def __call__(self, alpha):
+    def __call__(self, alpha: ArrayLike) -> Same:
         """f(alpha) for alpha in [0, 1]: the highest of the supporting lines that the profiles give, never above f."""
         alpha = array("alpha", alpha, low=0, high=1)
         if self.curve is not None:
@@ -58,7 +61,7 @@ class TradeOff:
         steepest = np.where(alpha == 0, self.ahead.infinite, 1)
         return np.clip(1 - np.minimum(line, steepest) - 1e-15 * (alpha > 0), 0, 1 - alpha)[()]
 
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Same:
         """Smallest delta for which f implies (epsilon, delta)-DP in this direction: sup over alpha of 1 - f(alpha) - e^epsilon alpha."""
         epsilon = np.asarray(epsilon, dtype=float)
         if not np.all(epsilon >= 0):
@@ -66,7 +69,7 @@ class TradeOff:
         known = np.where(np.isinf(epsilon), 0, epsilon)
         return np.where(np.isinf(epsilon), self.ahead.infinite, np.clip(self.ahead.delta(known) + 0.0, self.ahead.infinite, 1))[()]
 
-    def epsilon(self, delta):
+    def epsilon(self, delta: float) -> float:
         """Smallest epsilon for which f implies (epsilon, delta)-DP in this direction; inf if there is none."""
         delta = probability("delta", delta)
         if self.delta(0.0) <= delta:
@@ -85,24 +88,24 @@ class TradeOff:
         root = brentq(excess, 0.0, high, xtol=1e-13 * high, rtol=1e-13)
         return float(min(high, root * (1 + 1e-12) + 1e-12 * min(1.0, high)))
 
-    def inverse(self):
+    def inverse(self) -> TradeOff:
         """The same pair of laws the other way round, T(Q, P)."""
         other = replace(self, ahead=self.back, back=self.ahead, parts=tuple((f.inverse(), n) for f, n in self.parts))
         return self if self.symmetric else replace(other, name=f"{self.name}.inverse()", curve=None)
 
     @property
-    def symmetric(self):
+    def symmetric(self) -> bool:
         """Whether f is known to be its own inverse."""
         return self.back is self.ahead or bool(self.parts) and all(f.symmetric for f, _ in self.parts)
 
-    def symmetrize(self):
+    def symmetrize(self) -> TradeOff:
         """What holds in both directions: the convex hull of min(f, f inverse). Compose first, symmetrise last."""
         if self.symmetric:
             return self
         side = worse([self.ahead, self.back])
         return TradeOff(side, side, f"{self.name}.symmetrize()", step=self.step)
 
-    def subsample(self, p):
+    def subsample(self, p: float) -> TradeOff:
         """p f + (1 - p) Id: everybody takes part with probability p, independently. One direction only, not symmetrised.
 
         Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020; Dong, Roth
@@ -126,7 +129,7 @@ class TradeOff:
         farther, nearer = Formula(remove, far * (1 + 1e-13), p * ahead.infinite), Formula(add, near * (1 + 1e-13))
         return TradeOff(farther, nearer, f"{self.name}.subsample({p:g})")
 
-    def group(self, k):
+    def group(self, k: int) -> TradeOff:
         """What holds for groups of k: 1 - (1 - f) iterated k times (Dong, Roth and Su 2022, section 2).
 
         Its delta(epsilon) is the smallest delta(e1) + e^e1 delta(e2) + e^(e1+e2) delta(e3) + ... with e1 + e2 + ... = epsilon:
@@ -147,13 +150,13 @@ class TradeOff:
 
         return TradeOff(ahead, back, f"{self.name}.group({k})", curve, self.step)
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: TradeOff) -> TradeOff:
         return compose([(self, 1), (other, 1)]) if isinstance(other, TradeOff) else NotImplemented
 
-    def __pow__(self, n):
+    def __pow__(self, n: int) -> TradeOff:
         return compose([(self, n)])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<TradeOff {self.name}>"
 
     def _height(self, loss):
@@ -162,7 +165,7 @@ class TradeOff:
         return np.where(loss >= 0, self.ahead.delta(up), np.exp(-down) * self.back.delta(down) - np.expm1(-down))
 
 
-def approx(epsilon, *, delta=0.0):
+def approx(epsilon: float, *, delta: float = 0.0) -> TradeOff:
     """f of (epsilon, delta)-DP; with delta = 0 that of randomized response.
 
     Privacy
@@ -208,7 +211,7 @@ def approx(epsilon, *, delta=0.0):
     return TradeOff(side, side, f"approx({epsilon:g}{f', {delta:g}' if delta else ''})", curve, epsilon or None)
 
 
-def gaussian(mu):
+def gaussian(mu: float) -> TradeOff:
     """G_mu = T(N(0, 1), N(mu, 1)): mu-GDP, as of Gaussian noise of standard deviation sensitivity/mu.
 
     Privacy
@@ -252,7 +255,7 @@ def gaussian(mu):
     return TradeOff(side, side, f"gaussian({mu:g})", lambda alpha: ndtr(-ndtri(alpha) - mu), mu=mu)
 
 
-def laplace(epsilon):
+def laplace(epsilon: float) -> TradeOff:
     """T(Lap(0, 1), Lap(epsilon, 1)): the Laplace mechanism for one number whose change attains the sensitivity.
 
     Privacy
@@ -296,7 +299,7 @@ def laplace(epsilon):
     return TradeOff(side, side, f"laplace({epsilon:g})", curve)
 
 
-def finite(p, q):
+def finite(p: ArrayLike, q: ArrayLike) -> TradeOff:
     """T(P, Q) of two laws on the same finitely many outcomes, by the lemma of Neyman and Pearson.
 
     Privacy
@@ -329,8 +332,8 @@ def finite(p, q):
     >>> round(f.epsilon(0.0), 4), round(float(f(0.25)), 4)
     (1.0986, 0.25)
     """
-    p, q = (law / law.sum() for law in laws(p, q))
-    return TradeOff(_outcomes(p, q), _outcomes(q, p), f"finite({p.size} outcomes)")
+    one, other = (law / law.sum() for law in laws(p, q))
+    return TradeOff(_outcomes(one, other), _outcomes(other, one), f"finite({one.size} outcomes)")
 
 
 def _outcomes(p, q):
@@ -348,7 +351,7 @@ def _outcomes(p, q):
     return Formula(profile, most, infinite)
 
 
-def worst(functions):
+def worst(functions: Iterable[TradeOff]) -> TradeOff:
     """The best promise that all of several trade-off functions keep: the convex hull of their minimum.
 
     It is what one of several releases costs when each person takes part in one of them only.
@@ -387,14 +390,14 @@ def worst(functions):
     if len(functions) == 1:
         return functions[0]
     if all(f.mu is not None for f in functions):
-        return gaussian(max(f.mu for f in functions))
+        return gaussian(max(f.mu for f in functions if f.mu is not None))
     ahead = worse([f.ahead for f in functions])
     back = ahead if all(f.symmetric for f in functions) else worse([f.back for f in functions])
     steps = {f.step for f in functions}
     return TradeOff(ahead, back, f"worst({len(functions)} functions)", step=steps.pop() if len(steps) == 1 else None)
 
 
-def from_curve(alpha, beta):
+def from_curve(alpha: ArrayLike, beta: ArrayLike) -> TradeOff:
     """The highest trade-off function that is below every trade-off function through the given points.
 
     Between two points a convex curve lies above the lines through the neighbouring pairs, not above its own chord:
@@ -453,7 +456,7 @@ def from_curve(alpha, beta):
 
 def lower_hull(x, y):
     """Corners of the lower convex hull of points, from left to right."""
-    hull = []
+    hull: list[tuple[float, float]] = []
     for point in sorted(zip(x.tolist(), y.tolist())):
         if hull and hull[-1][0] == point[0]:     # the lower one came first
             continue
@@ -466,7 +469,7 @@ def lower_hull(x, y):
     return np.array(hull).T
 
 
-def compose(parts):
+def compose(parts: Iterable[tuple[TradeOff, int]]) -> TradeOff:
     """Product of many trade-off functions, [(f, n), ...]: f n times and so on, in any order.
 
     The loss of each part is moved to a lattice in the way that joins the dots of its profile in e^epsilon (an upper bound

@@ -4,12 +4,13 @@ import math
 import numpy as np
 from scipy.special import expit
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import bits, choice, integers, positive, whole
 
 __all__ = ["estimate", "estimate_unary", "randomized_response", "unary"]
 
 
-def randomized_response(values, *, epsilon, k=2, rng=None):
+def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: Rng = None) -> Array:
     """Each person reports the own value with probability e^epsilon/(e^epsilon + k - 1), else one of the others, evenly.
 
     Privacy
@@ -52,7 +53,7 @@ def randomized_response(values, *, epsilon, k=2, rng=None):
     return np.where(lies, (values + rng.integers(1, k, values.shape)) % k, values)
 
 
-def estimate(reports, *, epsilon, k=2):
+def estimate(reports: ArrayLike, *, epsilon: float, k: int = 2) -> tuple[Array, Array]:
     """Relative frequency of each value among the people behind the reports of `randomized_response`, with its error.
 
     Unbiased, hence not forced into [0, 1].
@@ -103,7 +104,7 @@ def estimate(reports, *, epsilon, k=2):
     return frequencies, np.sqrt(variance) / gap
 
 
-def unary(values, *, epsilon, k, method="optimized", rng=None):
+def unary(values: ArrayLike, *, epsilon: float, k: int, method: str = "optimized", rng: Rng = None) -> Array:
     """Each person writes the own value as k bits, a single one among zeros, and reports every bit through a coin of its own.
 
     "optimized" keeps the one with probability 1/2 and turns a zero into a one with probability 1/(e^epsilon + 1).
@@ -152,7 +153,7 @@ def unary(values, *, epsilon, k, method="optimized", rng=None):
     return flip(moved[..., None] == np.arange(k), truth, lie, rng)
 
 
-def estimate_unary(reports, *, epsilon, method="optimized"):
+def estimate_unary(reports: ArrayLike, *, epsilon: float, method: str = "optimized") -> tuple[Array, Array]:
     """Relative frequency of each value among the people behind the reports of `unary`, with its error.
 
     Unbiased, hence not forced into [0, 1]; unlike those of `estimate` the frequencies need not sum to 1.

@@ -2,13 +2,16 @@
 import numpy as np
 from scipy.special import logsumexp
 
+from dplib._types import Array, ArrayLike, Same
 from dplib._validate import array, finite, non_negative, positive
-from dplib.svt.mechanism import scales  # noqa: F401  (for the examples)
+from dplib.svt.mechanism import Scales, scales  # noqa: F401  (scales for the examples)
 
 __all__ = ["index_pmf", "log_laplace_cdf", "log_probability"]
 
 
-def log_probability(outcome, answers, *, threshold, noise, values=None):
+def log_probability(
+    outcome: ArrayLike, answers: ArrayLike, *, threshold: float, noise: Scales, values: ArrayLike | None = None,
+) -> float:
     """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
 
     Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
@@ -102,7 +105,7 @@ def _log_interval(low, high, centre, scale):
     return float(np.log((-np.expm1(-high) - np.expm1(low)) / 2))
 
 
-def index_pmf(answers, *, threshold, noise):
+def index_pmf(answers: ArrayLike, *, threshold: float, noise: Scales) -> Array:
     """Exact law of the first positive reply: the probability of each index, and last that of none.
 
     Privacy
@@ -165,7 +168,7 @@ def _nodes(answers, threshold, b1, b2):
     return t, (np.log(width) + np.log(_WEIGHTS / 2)).ravel() - np.abs(t - threshold) / b1 - np.log(2 * b1)
 
 
-def log_laplace_cdf(x):
+def log_laplace_cdf(x: float | Array) -> Same:
     """Log of the distribution function of Lap(1), accurate in both tails.
 
     The reply "No" to `answer` at noisy threshold t, with noise of scale b, has log-probability

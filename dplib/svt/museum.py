@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import array, choice, finite, positive, whole
 from dplib.svt.law import log_probability
 from dplib.svt.mechanism import Scales
@@ -58,7 +59,7 @@ class Variant:
     flaw: str = ""
     mend: str = ""
 
-    def noise(self, epsilon, c=1):
+    def noise(self, epsilon: float, c: int = 1) -> Scales:
         """The scales of a run as `Scales`."""
         return Scales(float(self.threshold(epsilon, c)), float(self.query(epsilon, c)), math.inf)
 
@@ -123,7 +124,10 @@ VARIANTS = {
 }
 
 
-def exact_loss(name, answers, neighbours, outcome, *, threshold, epsilon, c=1, values=None):
+def exact_loss(
+    name: str, answers: ArrayLike, neighbours: ArrayLike, outcome: ArrayLike, *, threshold: float, epsilon: float,
+    c: int = 1, values: ArrayLike | None = None,
+) -> float:
     """Exact privacy loss of one outcome of a variant between two lists of answers.
 
     log P(outcome | answers) - log P(outcome | neighbours), by quadrature; for published values the log-ratio of densities.
@@ -196,7 +200,7 @@ def _log_law(variant, outcome, answers, threshold, noise, values):
     return sum(log_probability(outcome[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in zip(starts, ends) if a < b)
 
 
-def worst_loss(name, *, k, epsilon, c=1):
+def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
     """Largest privacy loss of a variant that we can find on lists of k answers.
 
     A search over neighbours that strain the proof (every negative answer moves one way, every positive one the other,
@@ -261,7 +265,10 @@ def _strains(outcome, far):
     return [(0 * outcome, apart), (outcome, apart), (far * apart, apart), (0 * outcome, np.ones_like(outcome)), (0 * outcome, 1 - outcome)]
 
 
-def run_variant(name, answers, *, threshold, epsilon, c=1, size=1, values=False, rng=None):
+def run_variant(
+    name: str, answers: ArrayLike, *, threshold: float, epsilon: float, c: int = 1, size: int = 1, values: bool = False,
+    rng: Rng = None,
+) -> Array | tuple[Array, Array]:
     """Independent runs of a variant on one list of answers.
 
     Privacy

@@ -15,8 +15,10 @@ import json
 import pkgutil
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 __all__ = ["Answers", "exercises", "picture", "read_class", "table"]
 
@@ -39,7 +41,7 @@ class Answers:
     notes: list = field(default_factory=list)
 
     @property
-    def right(self):
+    def right(self) -> int:
         """The number of exercises that are solved."""
         return sum(mark == "✓" for mark in self.marks.values())
 
@@ -48,7 +50,7 @@ class Unreadable(Exception):
     """A notebook that cannot be read; the message says why."""
 
 
-def exercises():
+def exercises() -> dict[str, list[str]]:
     """The checkers' names: section -> list of names, in the order in which the section asks."""
     from dplib.teaching import check
 
@@ -125,7 +127,7 @@ def notebooks_of(folder):
     return found
 
 
-def read_class(folder, again=None):
+def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = None) -> list[Answers]:
     """What a class has solved, a list of `Answers`, a student each.
 
     Parameters
@@ -174,14 +176,14 @@ def columns(found):
     return [name for names in exercises().values() if seen & set(names) for name in names]
 
 
-def table(found):
+def table(found: list[Answers]) -> tuple[list[str], list[list]]:
     """Head and rows: student, a mark for each exercise, how many are right, notes."""
     names = columns(found)
     rows = [[one.student, *(one.marks.get(name, NONE) for name in names), one.right, "; ".join(one.notes)] for one in found]
     return ["student", *names, "✓", "notes"], rows
 
 
-def picture(found):
+def picture(found: list[Answers]) -> Any:
     """The class at a glance, a matplotlib Figure: students by the number of right answers, and how many have solved each exercise."""
     from dplib.teaching import style
 

@@ -2,6 +2,8 @@
 import html
 import itertools
 import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import matplotlib
 from matplotlib import pyplot
@@ -46,7 +48,7 @@ class Explorer:
     Explorer(ε = 1): noise scale 1
     """
 
-    def __init__(self, draw, grids, default):
+    def __init__(self, draw: Callable, grids: dict[str, Sequence], default: dict) -> None:
         self.draw, self.grids, self.default = draw, {name: list(values) for name, values in grids.items()}, dict(default)
         if self.default.keys() != self.grids.keys():
             raise ValueError(f"default must name the sliders {', '.join(self.grids)}, got {', '.join(self.default)}")
@@ -54,11 +56,11 @@ class Explorer:
             if self.default[name] not in values:
                 raise ValueError(f"default {name} must be on its grid {values!r}, got {self.default[name]!r}")
 
-    def frames(self):
+    def frames(self) -> list:
         """Every combination of slider values, as dicts; the last slider moves fastest."""
         return [dict(zip(self.grids, values)) for values in itertools.product(*self.grids.values())]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         sliders = ", ".join(f"{label(name)} = {show(value)}" for name, value in self.default.items())
         return f"Explorer({sliders}): {self._draw(self.default)[1]}"
 
@@ -67,7 +69,7 @@ class Explorer:
             return {"text/plain": repr(self), "text/html": self.page()}
         return {**self.widget()._repr_mimebundle_(), "text/plain": repr(self)}
 
-    def widget(self):
+    def widget(self) -> Any:
         """The live figure: an ipywidgets box of controls, sentence and picture that fits one screen of a laptop."""
         import ipywidgets
 
@@ -88,7 +90,7 @@ class Explorer:
         redraw()
         return ipywidgets.VBox([*controls.values(), view])
 
-    def page(self):
+    def page(self) -> str:
         """The figure for a page without a kernel: all frames behind sliders and choices, as one piece of HTML."""
         frames = self.frames()
         return page(map(self._draw, frames), self.grids, self.default, frames.index(self.default))

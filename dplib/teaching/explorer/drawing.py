@@ -115,7 +115,7 @@ class Renderer(RendererBase):
         seen = points[(path.codes != Path.STOP) & (path.codes != Path.CLOSEPOLY)]      # these two have points that mean nothing
         if not seen.size:
             return
-        left, top, right, bottom = *seen.min(axis=0).tolist(), *seen.max(axis=0).tolist()
+        (left, top), (right, bottom) = seen.min(axis=0).tolist(), seen.max(axis=0).tolist()
         extent = (left - pen // 2, top - pen // 2, right + pen // 2, bottom + pen // 2)
         if fill and (not stroke or stroke == fill) and np.array_equal(path.codes[:len(ROUND)], ROUND):
             x, y = (left + right) // 2, (top + bottom) // 2      # a dot of a round pen
