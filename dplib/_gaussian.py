@@ -15,7 +15,8 @@ def log_delta(sigma: float, epsilon: float) -> float:
 
 
 def tails(half: Any, shift: Any, epsilon: Any) -> tuple[Array, Array]:
-    """delta(epsilon) = Phi(half - shift) - e^epsilon Phi(-half - shift) as the log of the first term and the share left of it.
+    """delta(epsilon) = Phi(half - shift) - e^epsilon Phi(-half - shift) as the log of the first term and the share left
+    of it.
 
     With noise of standard deviation sigma, `half` is 1/(2 sigma) and `shift` is epsilon sigma. The share is rounded up,
     which makes it an upper bound where the two terms nearly cancel.

@@ -67,7 +67,9 @@ def choice(name, value, options):
 
 
 def interval(low: Any, high: Any, *, long: bool = False) -> tuple[float, float]:
-    """Return (low, high) as floats; ValueError unless both are finite and low <= high, and low < high where it must be `long`."""
+    """Return (low, high) as floats; ValueError unless both are finite and low <= high, and low < high where it must be
+    `long`.
+    """
     low, high = finite("low", low), finite("high", high)
     if low > high or (long and low == high):
         raise ValueError(f"low must {'be below' if long else 'not exceed'} high, got low={low!r}, high={high!r}")
@@ -80,10 +82,11 @@ def array(
     name: str, value: Any, *, ndim: int | None = None, least: int = 0, low: float | None = None,
     high: float | None = None,
 ) -> Array:
-    """Return `value` as an array of floats; ValueError unless it holds numbers, in `ndim` dimensions, and at least `least` of them.
+    """Return `value` as an array of floats; ValueError unless it holds numbers, in `ndim` dimensions, and at least
+    `least` of them.
 
-    Of private numbers nothing else may be asked. With `low` or `high` all must be finite and in this range (-inf and inf: any
-    finite number).
+    Of private numbers nothing else may be asked. With `low` or `high` all must be finite and in this range (-inf and
+    inf: any finite number).
     """
     numbers = np.asarray(value)
     try:
@@ -115,7 +118,9 @@ def bits(name: str, value: Any) -> Array:
     """Return `value` as an array; ValueError unless it is a table of 0 and 1 with at least one row and one column."""
     table = np.asarray(value)
     if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
-        raise ValueError(f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}")
+        raise ValueError(
+            f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}"
+        )
     return table
 
 

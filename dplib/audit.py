@@ -120,10 +120,11 @@ def _conditional_bound(k1, k2, alpha):
 
 
 def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95, power: float = 0.95) -> int:
-    """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability `power`.
+    """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability
+    `power`.
 
-    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times as
-    many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
+    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times
+    as many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
 
     Privacy
     -------
@@ -164,7 +165,9 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     q, epsilon = probability("q", q), positive("epsilon", epsilon)
     alpha, power = 1 - probability("confidence", confidence, zero=False), probability("power", power, zero=False)
     if p * math.exp(-epsilon) <= q:
-        raise ValueError(f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon times q={q!r}")
+        raise ValueError(
+            f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon times q={q!r}"
+        )
 
     def reaches(runs):
         mean = runs * (p + q)
@@ -178,7 +181,9 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     while not reaches(high):
         low, high = high, 2 * high
         if high > 1e8:
-            raise ValueError(f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}")
+            raise ValueError(
+                f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}"
+            )
     while high - low > max(1, low // 100):
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)

@@ -1,4 +1,5 @@
-"""Distributions: the exact privacy of a mechanism with finitely many outcomes, and mechanisms that show what delta allows.
+"""Distributions: the exact privacy of a mechanism with finitely many outcomes, and mechanisms that show what delta
+allows.
 
 A mechanism that can give finitely many outcomes has a probability for each of them on D, `p`, and on its neighbour D',
 `q`. Everything that differential privacy says about the pair can be read off these two lists.

@@ -104,7 +104,8 @@ def simplex(v: ArrayLike, *, total: float = 1.0) -> Array:
     [0.6, 0.4, 0.0]
     """
     v, total = array("v", v, ndim=1, least=1, low=-math.inf), positive("total", total)
-    v = np.maximum(v - v.max(), -2 * total)      # measured from the largest: nothing is left that far below, however large all are
+    # measured from the largest: nothing is left that far below, however large all are
+    v = np.maximum(v - v.max(), -2 * total)
     return np.maximum(v - _water_level(v, total), 0.0)
 
 
@@ -215,7 +216,8 @@ def choose_bins(
 
     References
     ----------
-    Rudemo (1982) for the risk estimate; McSherry and Talwar (2007) for the choice; the sensitivity is derived in the book.
+    Rudemo (1982) for the risk estimate; McSherry and Talwar (2007) for the choice; the sensitivity is derived in the
+    book.
 
     Examples
     --------
@@ -238,7 +240,9 @@ def choose_bins(
         return (2 * bins - (n + 1) * bins * np.sum((counts / n) ** 2)) / (n - 1) + 8 * error * error
 
     step = 2 * (n + 1) * max(candidates) / n**2
-    return candidates[mechanisms.exponential([-risk(bins) for bins in candidates], sensitivity=step, epsilon=epsilon, rng=rng)]
+    return candidates[
+        mechanisms.exponential([-risk(bins) for bins in candidates], sensitivity=step, epsilon=epsilon, rng=rng)
+    ]
 
 
 def tree(counts: ArrayLike, *, branching: int = 2) -> list[Array]:
@@ -329,7 +333,9 @@ def perturb_tree(
     """
     levels, rng = tree(counts, branching=branching), np.random.default_rng(rng)
     one_level = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
-    return [mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels]
+    return [
+        mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels
+    ]
 
 
 def consistent(levels: Sequence[ArrayLike], *, branching: int = 2) -> list[Array]:
@@ -341,8 +347,8 @@ def consistent(levels: Sequence[ArrayLike], *, branching: int = 2) -> list[Array
     -------
     measure : none to pay: post-processing of a released tree
     adjacency : that of the release
-    guarantee : that of the release; no linear unbiased estimate of any range has a smaller variance, where all nodes have
-        the same noise
+    guarantee : that of the release; no linear unbiased estimate of any range has a smaller variance, where all nodes
+        have the same noise
 
     Parameters
     ----------
@@ -422,7 +428,8 @@ def range_count(levels: Sequence[ArrayLike], *, start: int, stop: int, branching
     if not start <= stop <= given[-1].size:
         raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {given[-1].size}, got {start} and {stop}")
     total = 0.0
-    for level in reversed(given):                # take the odd ends of the range here, leave the whole families to the parents
+    # take the odd ends of the range here, leave the whole families to the parents
+    for level in reversed(given):
         first, last = -(-start // branching), stop // branching
         if first >= last or level.size == 1:
             return total + float(level[start:stop].sum())
@@ -432,7 +439,9 @@ def range_count(levels: Sequence[ArrayLike], *, start: int, stop: int, branching
 
 
 def as_counts(counts: ArrayLike) -> Array:
-    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and finite."""
+    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and
+    finite.
+    """
     array("counts", counts, least=1, low=0)
     return np.asarray(counts)
 

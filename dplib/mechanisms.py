@@ -16,7 +16,17 @@ from dplib._gaussian import log_delta as log_gaussian_delta
 from dplib._types import Array, ArrayLike, Rng, Same
 from dplib._validate import array, choice, integers, non_negative, positive, probability, whole
 
-__all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
+__all__ = [
+    "discrete_gaussian",
+    "exponential",
+    "exponential_pmf",
+    "gaussian",
+    "gaussian_delta",
+    "gaussian_sigma",
+    "geometric",
+    "laplace",
+    "report_noisy_max",
+]
 
 
 def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = None) -> Same:
@@ -59,11 +69,14 @@ def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = 
     """
     scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
     value = np.asarray(value, dtype=float)
-    return _add(value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape))
+    return _add(
+        value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape)
+    )
 
 
 def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = None) -> Same:
-    """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
+    """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b =
+    epsilon/sensitivity.
 
     The noise is the difference of two geometric variables; its variance is 2 q / (1 - q)^2 with q = exp(-b).
 
@@ -104,7 +117,9 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     value = integers("value", value).astype(np.int64)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
     if rate < _LEAST_RATE:
-        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
+        raise ValueError(
+            f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits"
+        )
     rng, p = np.random.default_rng(rng), -math.expm1(-rate)
     return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
@@ -273,9 +288,11 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
 
     Privacy
     -------
-    measure : zCDP with rho = sensitivity^2 / (2 sigma^2) for one integer answer or a vector of L2 sensitivity `sensitivity`
+    measure : zCDP with rho = sensitivity^2 / (2 sigma^2) for one integer answer or a vector of L2 sensitivity
+        `sensitivity`
     adjacency : the one under which that sensitivity holds
-    guarantee : an upper bound; its exact delta differs from the continuous Gaussian's (sigma=1, epsilon=1: .1414 v .1269)
+    guarantee : an upper bound; its exact delta differs from the continuous Gaussian's (sigma=1, epsilon=1: .1414 v
+        .1269)
 
     Parameters
     ----------
@@ -305,12 +322,16 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     """
     value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
     if sigma > 1 / _LEAST_RATE:
-        raise ValueError(f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
+        raise ValueError(
+            f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits"
+        )
     sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:
-        proposal = geometric(np.zeros(2 * (value.size - done) + 8, dtype=np.int64), sensitivity=1, epsilon=1 / t, rng=rng)
+        proposal = geometric(
+            np.zeros(2 * (value.size - done) + 8, dtype=np.int64), sensitivity=1, epsilon=1 / t, rng=rng
+        )
         chance = np.exp(-((np.abs(proposal) - sigma**2 / t) ** 2) / (2 * sigma**2))
         accepted = proposal[rng.random(proposal.size) < chance][: value.size - done]
         noise[done : done + accepted.size] = accepted
@@ -417,14 +438,15 @@ def report_noisy_max(
     scores: ArrayLike, *, sensitivity: float, epsilon: float, noise: str = "exponential", monotone: bool = False,
     size: int | None = None, rng: Rng = None,
 ) -> Same:
-    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if monotone).
+    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if
+    monotone).
 
     Privacy
     -------
     measure : epsilon-DP for each draw (`size` draws cost `size` times epsilon)
     adjacency : the one under which no score changes by more than `sensitivity`
-    guarantee : only the index is private: the noisy maximum itself must not be released; monotone=True halves the noise, which
-        holds only where all scores move the same way between neighbours, such as counts under add/remove
+    guarantee : only the index is private: the noisy maximum itself must not be released; monotone=True halves the
+        noise, which holds only where all scores move the same way between neighbours, such as counts under add/remove
 
     Parameters
     ----------

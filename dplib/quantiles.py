@@ -22,15 +22,16 @@ def quantile(
     """One point of [low, high] that has about a `share` of the values below it, by the exponential mechanism.
 
     Why the guarantee holds: let d be the change of the score, as a function of r. The loss is at most the rate times
-    (largest d - smallest d). Replacing a row changes #{x < r} by -1, 0 or 1, so d is in [-1, 1]: a spread of 2. Adding a
-    row moves #{x < r} - q n by 1 - q or by -q, so abs(d) <= max(q, 1 - q): a spread of 2 max(q, 1 - q), which is 1 for
-    the median. For q = 0 and q = 1 the score is monotone and the spread is 1. The rate is epsilon over the spread.
+    (largest d - smallest d). Replacing a row changes #{x < r} by -1, 0 or 1, so d is in [-1, 1]: a spread of 2. Adding
+    a row moves #{x < r} - q n by 1 - q or by -q, so abs(d) <= max(q, 1 - q): a spread of 2 max(q, 1 - q), which is 1
+    for the median. For q = 0 and q = 1 the score is monotone and the spread is 1. The rate is epsilon over the spread.
 
     Privacy
     -------
     measure : epsilon-DP
     adjacency : as given; "replace" has the smaller rate and is epsilon-DP under add/remove too
-    guarantee : exact: for 0 < q < 1 no larger rate holds for all tables; under add/remove the number of rows stays private
+    guarantee : exact: for 0 < q < 1 no larger rate holds for all tables; under add/remove the number of rows stays
+        private
 
     Parameters
     ----------
@@ -58,7 +59,8 @@ def quantile(
 
     References
     ----------
-    McSherry and Talwar (2007), Theorem 6, for the mechanism; Smith (2011) draws quantiles with it. The spread is derived.
+    McSherry and Talwar (2007), Theorem 6, for the mechanism; Smith (2011) draws quantiles with it. The spread is
+    derived.
 
     Examples
     --------
@@ -198,7 +200,8 @@ def quantiles(
 
     Examples
     --------
-    >>> quartiles = quantiles(np.arange(10_001), shares=[0.25, 0.5, 0.75], low=0, high=20_000, epsilon=1.0, adjacency="replace", rng=0)
+    >>> wanted = {"shares": [0.25, 0.5, 0.75], "low": 0, "high": 20_000}
+    >>> quartiles = quantiles(np.arange(10_001), **wanted, epsilon=1.0, adjacency="replace", rng=0)
     >>> (np.abs(quartiles - [2500, 5000, 7500]) < 100).tolist()
     [True, True, True]
     """
@@ -207,7 +210,8 @@ def quantiles(
     wanted, rng = _increasing(shares), np.random.default_rng(rng)
     part = positive("epsilon", epsilon) / len(wanted).bit_length()
     answers = np.empty(len(wanted))
-    nodes = [(0, len(wanted), 0.0, 1.0, x, low, high)]         # quantiles first..last-1, between the shares a and b, of these rows
+    # quantiles first..last-1, between the shares a and b, of these rows
+    nodes = [(0, len(wanted), 0.0, 1.0, x, low, high)]
     while nodes:
         middles = [(first + last) // 2 for first, last, *_ in nodes]
         inner = [(wanted[middle] - a) / (b - a) for middle, (_, _, a, b, *_) in zip(middles, nodes)]
@@ -225,7 +229,8 @@ def quantiles(
 def _spread(shares, adjacency):
     """Largest loss, per unit of rate, of quantiles asked of disjoint ranges of rows."""
     inner = [0 < q < 1 for q in shares]
-    alone = [2 * max(q, 1 - q) if inside else 1.0 for q, inside in zip(shares, inner)]         # one row more in this range
+    # one row more in this range
+    alone = [2 * max(q, 1 - q) if inside else 1.0 for q, inside in zip(shares, inner)]
     if choice("adjacency", adjacency, ADJACENCIES) == "add/remove":
         return max(alone)
     if len(shares) == 1:
@@ -234,7 +239,9 @@ def _spread(shares, adjacency):
 
 
 def _law(x, q, low, high, rate):
-    """Edges and log weights (up to a constant) of the intervals; the best score among those of positive length counts 0."""
+    """Edges and log weights (up to a constant) of the intervals; the best score among those of positive length counts
+    0.
+    """
     edges = np.concatenate([[low], x, [high]])
     widths = np.diff(edges)
     miss, wide = np.abs(np.arange(len(widths)) - q * len(x)), widths > 0

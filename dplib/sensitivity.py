@@ -97,7 +97,8 @@ def count(adjacency: Adjacency) -> float:
 
 
 def bounded_sum(*, low: float, high: float, adjacency: Adjacency) -> float:
-    """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under replace.
+    """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under
+    replace.
 
     Privacy
     -------

@@ -103,7 +103,8 @@ def independent(
     Raises
     ------
     ValueError
-        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of range.
+        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of
+        range.
 
     References
     ----------
@@ -117,7 +118,9 @@ def independent(
     """
     codes, shape, rows, rng = _prepare(df, domains, rows, adjacency, rng)
     each = positive("epsilon", epsilon) / len(shape)
-    columns = [sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), rows=rows, rng=rng) for j in range(len(shape))]
+    columns = [
+        sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), rows=rows, rng=rng) for j in range(len(shape))
+    ]
     return _rows(columns, domains)
 
 
@@ -157,7 +160,8 @@ def chow_liu(
     Raises
     ------
     ValueError
-        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of range.
+        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of
+        range.
 
     References
     ----------
@@ -178,9 +182,14 @@ def chow_liu(
     inside = [0]
     for _ in range(d - 1):
         pairs = [(i, j) for i in inside for j in range(d) if j not in inside]
-        distances = [np.abs(_table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])).sum()
-                     for pair in pairs]
-        step = sensitivity.histogram(adjacency) + (0 if adjacency == "replace" else 1)     # add/remove: the product's total moves too
+        distances = [
+            np.abs(
+                _table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])
+            ).sum()
+            for pair in pairs
+        ]
+        # add/remove: the product's total moves too
+        step = sensitivity.histogram(adjacency) + (0 if adjacency == "replace" else 1)
         parent, child = pairs[mechanisms.exponential(distances, sensitivity=step, epsilon=third / (d - 1), rng=rng)]
         joint = _measure(codes[:, [parent, child]], shape[[parent, child]], third / (d - 1), adjacency, rng)
         columns[child] = _draw_child(joint, columns[parent], single[child], rng)
@@ -199,8 +208,8 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
 
     Start from the uniform histogram. Each round spends epsilon/(2 rounds) on finding a query that the current guess
     answers badly and as much on measuring it, and then moves weight, in several passes over all measurements so far,
-    until the guess agrees with them; a measured answer below zero or above the total counts as zero or the total. All of
-    that is free. Returns the last guess.
+    until the guess agrees with them; a measured answer below zero or above the total counts as zero or the total. All
+    of that is free. Returns the last guess.
 
     Privacy
     -------
@@ -228,8 +237,8 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
     Raises
     ------
     ValueError
-        If `counts` are no non-negative vector with a positive sum, `queries` do not fit or leave [0, 1], or a parameter is
-        out of range.
+        If `counts` are no non-negative vector with a positive sum, `queries` do not fit or leave [0, 1], or a parameter
+        is out of range.
 
     References
     ----------
@@ -244,7 +253,10 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
     >>> bool(abs(answers[0] - 7200) < 400)
     True
     """
-    counts, queries = histograms.as_counts(counts).astype(float), array("queries", queries, ndim=2, least=1, low=0, high=1)
+    counts, queries = (
+        histograms.as_counts(counts).astype(float),
+        array("queries", queries, ndim=2, least=1, low=0, high=1),
+    )
     if counts.ndim != 1 or counts.sum() <= 0:
         raise ValueError(f"counts must be a vector with at least one row, got shape {counts.shape}")
     if queries.shape[1] != counts.size:
@@ -284,11 +296,16 @@ def _prepare(df, domains, rows, adjacency, rng):
 
 def _places(domain):
     """Position of each value in its domain; all kinds of missing values are one, None."""
-    return {None if missing else value: place for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(list(domain)))))}
+    return {
+        None if missing else value: place
+        for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(list(domain)))))
+    }
 
 
 def _codes(column, places):
-    """Position of each cell, judged alone: pandas' own look-up depends on the column's dtype, which one row can change for all."""
+    """Position of each cell, judged alone: pandas' own look-up depends on the column's dtype, which one row can change
+    for all.
+    """
 
     def place(cell):
         try:
@@ -296,7 +313,9 @@ def _codes(column, places):
         except TypeError:                        # a cell that cannot be looked up, such as a list, is no value either
             return -1
 
-    return np.array([place(None if missing else cell) for cell, missing in zip(column.tolist(), column.isna())], dtype=np.int64)
+    return np.array(
+        [place(None if missing else cell) for cell, missing in zip(column.tolist(), column.isna())], dtype=np.int64
+    )
 
 
 def _table(codes, shape):
@@ -312,7 +331,8 @@ def _measure(codes, shape, epsilon, adjacency, rng):
 
 
 def _draw_child(joint, parents, fallback, rng):
-    """One value for each parent's value, from the row of the joint table; from the column alone where the row is empty."""
+    """One value for each parent's value, from the row of the joint table; from the column alone where the row is empty.
+    """
     rows = np.where(joint.sum(axis=1, keepdims=True) > 0, joint, fallback)
     cumulative = np.cumsum(rows / rows.sum(axis=1, keepdims=True), axis=1)
     return np.minimum((rng.random(parents.size)[:, None] >= cumulative[parents]).sum(axis=1), joint.shape[1] - 1)
@@ -320,4 +340,6 @@ def _draw_child(joint, parents, fallback, rng):
 
 def _rows(columns, domains):
     drawn = zip(domains.items(), columns)
-    return pd.DataFrame({name: pd.Series(list(domain)).take(column).reset_index(drop=True) for (name, domain), column in drawn})
+    return pd.DataFrame(
+        {name: pd.Series(list(domain)).take(column).reset_index(drop=True) for (name, domain), column in drawn}
+    )

@@ -47,7 +47,8 @@ def classes(df: pd.DataFrame, qi: Columns) -> Array:
 
     Examples
     --------
-    >>> classes(pd.DataFrame({"sex": ["M", "F", None, "F"], "zip": [1, 1, 1, 1]}, index=[7, 7, 5, 0]), ["sex", "zip"]).tolist()
+    >>> table = pd.DataFrame({"sex": ["M", "F", None, "F"], "zip": [1, 1, 1, 1]}, index=[7, 7, 5, 0])
+    >>> classes(table, ["sex", "zip"]).tolist()
     [1, 0, 2, 0]
     """
     return combine([rank(df[name])[0] for name in column_names("qi", df, qi)])
@@ -60,8 +61,8 @@ def k_anonymity(df: pd.DataFrame, qi: Columns) -> int:
     -------
     measure : none: k is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not survive
-        background knowledge, a second release, or a class whose rows all say the same
+    guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not
+        survive background knowledge, a second release, or a class whose rows all say the same
 
     Parameters
     ----------
@@ -95,16 +96,17 @@ def l_diversity(
     """The l of a table: how varied the sensitive values are in the least varied class.
 
     "distinct": different values in the class. "entropy": the exponential of the entropy of its values, which is the
-    number of equally frequent values that would be as uncertain. "recursive": the largest l for which r_1 < c (r_l + ... + r_m)
-    in every class, r_1 >= ... >= r_m being how often each value occurs; if that holds for no l, which takes c <= 1, the answer
-    is 1: every table counts as 1-diverse.
+    number of equally frequent values that would be as uncertain. "recursive": the largest l for which r_1 < c (r_l +
+    ... + r_m) in every class, r_1 >= ... >= r_m being how often each value occurs; if that holds for no l, which takes
+    c <= 1, the answer is 1: every table counts as 1-diverse.
 
     Privacy
     -------
     measure : none: l is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows (distinct) or below
-        c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that mean the same, defeat it
+    guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows
+        (distinct) or below c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that
+        mean the same, defeat it
 
     Parameters
     ----------
@@ -158,15 +160,15 @@ def l_diversity(
 def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: bool = False) -> float:
     """The t of a table: the largest distance between the sensitive values of a class and those of the whole table.
 
-    The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if `ordered`
-    the difference of their places among the m sorted values, divided by m - 1. A missing value sorts last.
+    The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if
+    `ordered` the difference of their places among the m sorted values, divided by m - 1. A missing value sorts last.
 
     Privacy
     -------
     measure : none: t is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that of the
-        whole table, if nothing else is known of that person; it does not survive a second release
+    guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that
+        of the whole table, if nothing else is known of that person; it does not survive a second release
 
     Parameters
     ----------
@@ -211,7 +213,8 @@ def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: 
 
 
 def discernibility(df: pd.DataFrame, qi: Columns) -> int:
-    """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of squared class sizes.
+    """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of
+    squared class sizes.
 
     Privacy
     -------
@@ -292,7 +295,9 @@ def _counts(df, qi, sensitive):
     for start in range(0, number, step):
         height = min(step, number - start)
         inside = slice(None) if height == number else (start <= label) & (label < start + height)
-        yield np.bincount((label[inside] - start) * width + code[inside], minlength=height * width).reshape(height, width)
+        yield np.bincount((label[inside] - start) * width + code[inside], minlength=height * width).reshape(
+            height, width
+        )
 
 
 def _shares(counts):

@@ -1,4 +1,5 @@
-"""What several releases cost together: the totals, and the two other accounts in which losses are kept, zCDP and RDP."""
+"""What several releases cost together: the totals, and the two other accounts in which losses are kept, zCDP and RDP.
+"""
 import math
 from typing import Any
 
@@ -16,7 +17,8 @@ __all__ = [
 
 
 def basic(epsilon: float, *, k: int = 1) -> float:
-    """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were chosen.
+    """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were
+    chosen.
 
     Privacy
     -------
@@ -92,9 +94,14 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     >>> advanced(1.0, k=20, delta_slack=1e-5)
     20.0
     """
-    epsilon, k, delta_slack = positive("epsilon", epsilon), whole("k", k, least=0), probability("delta_slack", delta_slack, zero=False)
+    epsilon, k, delta_slack = (
+        positive("epsilon", epsilon),
+        whole("k", k, least=0),
+        probability("delta_slack", delta_slack, zero=False),
+    )
     total = basic(epsilon, k=k)
-    if epsilon > 1:                              # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
+    # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
+    if epsilon > 1:
         return total
     return min(total, epsilon * math.sqrt(2 * k * math.log(1 / delta_slack)) + total * math.expm1(epsilon))
 
@@ -109,8 +116,9 @@ def optimal(epsilon: float, *, k: int, delta: float) -> float:
     -------
     measure : (result, delta)-DP
     adjacency : the one shared by the releases
-    guarantee : exact for the worst mechanism (rounded up, as if the last digits of `delta` were lower): no smaller epsilon
-        holds for all mechanisms. The releases may be chosen adaptively, but k and `epsilon` are fixed in advance
+    guarantee : exact for the worst mechanism (rounded up, as if the last digits of `delta` were lower): no smaller
+        epsilon holds for all mechanisms. The releases may be chosen adaptively, but k and `epsilon` are fixed in
+        advance
 
     Parameters
     ----------
@@ -145,10 +153,13 @@ def optimal(epsilon: float, *, k: int, delta: float) -> float:
     total = basic(epsilon, k=k)
     if total in (0, math.inf) or delta == 0:
         return total
-    lies = np.arange(k + 1)                      # the loss is (k - 2 lies) epsilon
-    log_p = gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) - lies * epsilon - k * math.log1p(math.exp(-epsilon))
+    lies = np.arange(k + 1)  # the loss is (k - 2 lies) epsilon
+    log_p = (
+        gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) - lies * epsilon - k * math.log1p(math.exp(-epsilon))
+    )
     losses = (k - 2 * lies) * epsilon
-    # delta(t) is the largest P_j - e^t Q_j, where P_j and Q_j are the probabilities of the j largest losses: solve each for t
+    # delta(t) is the largest P_j - e^t Q_j, where P_j and Q_j are the probabilities of the j largest losses: solve each
+    # for t
     rounding = 1e-15 * (gammaln(k + 1) + total + 1)
     log_above = np.logaddexp.accumulate(log_p) + rounding
     log_other = np.logaddexp.accumulate(log_p - losses) - rounding
@@ -232,7 +243,8 @@ def rdp_to_approx(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> float:
     Raises
     ------
     ValueError
-        If the shapes differ or are empty, an order is not above 1, a divergence is negative or nan, or `delta` not in (0, 1).
+        If the shapes differ or are empty, an order is not above 1, a divergence is negative or nan, or `delta` not in
+        (0, 1).
 
     References
     ----------
@@ -316,7 +328,8 @@ def pure_to_zcdp(epsilon: float) -> float:
     -------
     measure : rho-zCDP
     adjacency : the one under which epsilon-DP holds
-    guarantee : an upper bound; the smallest rho that always holds is epsilon tanh(epsilon/2), that of randomized response
+    guarantee : an upper bound; the smallest rho that always holds is epsilon tanh(epsilon/2), that of randomized
+        response
 
     Parameters
     ----------

@@ -59,13 +59,15 @@ class Budget:
 
     Privacy
     -------
-    measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the last
+    measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the
+        last
     adjacency : the one shared by the releases
     guarantee : rule="basic" adds the losses. rule="zcdp" is a filter (losses may be chosen adaptively): it allows
         releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon.
         rule="fdp" multiplies trade-off functions, which is exact up to numerics, rounded up. It is no filter: the
-        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers).
-        Where all of them are Gaussian, stopping before the squares of mu pass a total is one (Smith and Thakurta 2022)
+        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier
+        answers). Where all of them are Gaussian, stopping before the squares of mu pass a total is one (Smith and
+        Thakurta 2022)
 
     Parameters
     ----------
@@ -94,8 +96,8 @@ class Budget:
     References
     ----------
     Rogers, Roth, Ullman and Vadhan (2016) for filters; Whitehouse, Ramdas, Rogers and Wu (2023), Theorem 1, for the
-    filter of rule="zcdp" (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3);
-    Dong, Roth and Su (2022), section 3, for rule="fdp".
+    filter of rule="zcdp" (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition
+    1.3); Dong, Roth and Su (2022), section 3, for rule="fdp".
 
     Examples
     --------
@@ -227,16 +229,20 @@ class Budget:
     @property
     def remaining(self) -> float:
         if self.rule == "fdp":
-            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)     # one answer at most this, if nothing else was spent
+            # one answer at most this, if nothing else was spent
+            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)
             while high - low > 1e-9 * self.epsilon:
                 middle = (low + high) / 2
                 fits = self._spent([*self.ledger, Entry(middle, 0.0, "", self._open, approx(middle))]) <= self.epsilon
                 low, high = (middle, high) if fits else (low, middle)
             return low
         inside = [entry.epsilon for entry in self.ledger if self._open is not None and entry.block == self._open]
-        losses = self._charges([entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon")
+        losses = self._charges(
+            [entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon"
+        )
         room = self.epsilon - math.fsum(losses)
-        if self.rule == "zcdp":                  # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
+        # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
+        if self.rule == "zcdp":
             spread = -2 * math.log(self.slack)
             root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
             room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))
@@ -253,8 +259,13 @@ class Budget:
         return charges
 
     def __repr__(self) -> str:
-        lines = [f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, remaining {self.remaining:.6g}"]
+        lines = [
+            f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, "
+            f"remaining {self.remaining:.6g}"
+        ]
         for entry in self.ledger:
             where = "" if entry.block is None else f"  (parallel block {entry.block + 1}, {self._blocks[entry.block]})"
-            lines.append(f"  {entry.epsilon:<9.6g}{f'delta {entry.delta:<9.6g}' if entry.delta else ''} {entry.label}{where}")
+            lines.append(
+                f"  {entry.epsilon:<9.6g}{f'delta {entry.delta:<9.6g}' if entry.delta else ''} {entry.label}{where}"
+            )
         return "\n".join(lines)

@@ -60,9 +60,12 @@ def moments(f: TradeOff) -> Moments:
     if f.back.infinite > 0:
         return Moments(*[math.inf] * 4)
     step = f.step or (max(f.ahead.reach, f.back.reach) / 2**14 or 1.0)
-    loss, mass, *_ = dominating_law(f.back, f.ahead, step)       # the other way round: masses under P, losses of the other sign
+    # the other way round: masses under P, losses of the other sign
+    loss, mass, *_ = dominating_law(f.back, f.ahead, step)
     kl = float((mass * loss).sum())
-    return Moments(kl, *(float((mass * np.abs(loss - centre) ** power).sum()) for power, centre in ((2, 0), (3, 0), (3, kl))))
+    return Moments(
+        kl, *(float((mass * np.abs(loss - centre) ** power).sum()) for power, centre in ((2, 0), (3, 0), (3, kl)))
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ ROUNDING = 2e-13                                 # relative error of a profile a
 
 
 class Profile(ABC):
-    """One privacy profile: `delta` on arrays of epsilon >= 0, never below the truth and close to it relatively, also where it is small.
+    """One privacy profile: `delta` on arrays of epsilon >= 0, never below the truth and close to it relatively, also
+    where it is small.
 
     Attributes
     ----------
@@ -66,12 +67,14 @@ class Formula(Profile):
 
 def worse(profiles: list[Profile]) -> Profile:
     """The largest of several profiles, everywhere."""
-    return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0),
-                   max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles))  # fmt: skip
+    reach, infinite = max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles)
+    return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0), reach, infinite)
 
 
 class Factor(NamedTuple):
-    """`times` equal factors of a product: their profiles in the two directions, and the step of their losses if there is one."""
+    """`times` equal factors of a product: their profiles in the two directions, and the step of their losses if there
+    is one.
+    """
 
     ahead: Profile
     back: Profile
@@ -140,8 +143,8 @@ class Table(NamedTuple):
 class Product(Profile):
     """Profile of a product in one direction, computed when it is first asked for.
 
-    All is done on the law of the total loss tilted by e^(rate loss): an error of relative size r in it is an error of at
-    most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
+    All is done on the law of the total loss tilted by e^(rate loss): an error of relative size r in it is an error of
+    at most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
     """
 
     def __init__(self, factors: list[Factor]) -> None:
@@ -195,7 +198,9 @@ def any_infinite(pairs):
 
 
 def _rate(laws):
-    """How much to tilt the total loss, and the log of the mean of e^(rate loss) then: about 8 for a normal loss, 10 at most."""
+    """How much to tilt the total loss, and the log of the mean of e^(rate loss) then: about 8 for a normal loss, 10 at
+    most.
+    """
     variance = sum(one.times * one.variance() for one in laws)
     variance = max(variance, 0.02 * max(one.loss[-1] for one in laws) ** 2)
     rate = (math.sqrt(1 + 64 / variance) - 1) / 2
@@ -207,7 +212,8 @@ def _rate(laws):
 
 
 def _resolution(factors):
-    """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss."""
+    """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss.
+    """
     steps = [factor.step or math.inf for factor in factors]
     base = min(steps)
     if base < math.inf and all(abs(step / base - round(step / base)) < 1e-9 for step in steps if step < math.inf):
@@ -219,7 +225,9 @@ def _resolution(factors):
     finest = min(max(4096 / math.sqrt(count), 100), 1024)
     step = max(factor.reach for factor in factors) / 256 or 1.0
     for _ in range(40):
-        variance = sum(factor.times * dominating_law(factor.ahead, factor.back, step).variance() for factor in factors) / count
+        variance = (
+            sum(factor.times * dominating_law(factor.ahead, factor.back, step).variance() for factor in factors) / count
+        )
         wanted = math.sqrt(variance) / finest
         if step <= 1.05 * wanted or wanted == 0:
             break

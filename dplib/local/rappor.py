@@ -26,11 +26,11 @@ class Rappor:
     -------
     measure : epsilon-DP of a person's reports, against whoever collects them (local model)
     adjacency : replace: one person's value for another, the cohort being public and drawn without looking at the value
-    guarantee : `epsilon_one` for one report, `epsilon(n)` for n reports of one value, `epsilon_permanent` for any number;
-        exact for two values with 2 * hashes different bits, smaller when bits coincide. All this is for one value kept
-        for ever, with one permanent filter. n reports from n filters, one for each report, cost n * epsilon_one. m
-        different values cost up to m * epsilon_permanent between people whose values change, and come back, at the same
-        times; the times themselves are not protected
+    guarantee : `epsilon_one` for one report, `epsilon(n)` for n reports of one value, `epsilon_permanent` for any
+        number; exact for two values with 2 * hashes different bits, smaller when bits coincide. All this is for one
+        value kept for ever, with one permanent filter. n reports from n filters, one for each report, cost n *
+        epsilon_one. m different values cost up to m * epsilon_permanent between people whose values change, and come
+        back, at the same times; the times themselves are not protected
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ class Rappor:
 
     @property
     def epsilon_one(self) -> float:
-        """Loss of a single report: hashes * ln(q* (1 - p*) / (p* (1 - q*))), q* and p* being the chances of a one from end to end."""
+        """Loss of a single report: hashes * ln(q* (1 - p*) / (p* (1 - q*))), q* and p* being the chances of a one from
+        end to end.
+        """
         return self.epsilon(1)
 
     @property
@@ -190,10 +192,10 @@ class Rappor:
     def decode(self, reports: ArrayLike, cohorts: ArrayLike, candidates: Iterable) -> tuple[Array, Array]:
         """Relative frequency of each candidate among the people behind the reports, one of each person, with its error.
 
-        Each bit, less its noise, is an unbiased count of the people who have it set; least squares explains these counts
-        by the candidates' filters and a constant, which stands for everybody else. Unbiased if all others' filters were
-        drawn by chance (a frequent value that is not listed lends weight to the candidates it collides with), hence
-        neither forced into [0, 1] nor summing to 1. Looks at the reports only: costs nothing.
+        Each bit, less its noise, is an unbiased count of the people who have it set; least squares explains these
+        counts by the candidates' filters and a constant, which stands for everybody else. Unbiased if all others'
+        filters were drawn by chance (a frequent value that is not listed lends weight to the candidates it collides
+        with), hence neither forced into [0, 1] nor summing to 1. Looks at the reports only: costs nothing.
 
         Parameters
         ----------
@@ -216,15 +218,20 @@ class Rappor:
         if reports.shape[1] != self.bits:
             raise ValueError(f"reports must have bits={self.bits} columns, got shape {reports.shape}")
         cohorts, candidates = self._cohorts(cohorts, len(reports)), list(candidates)
-        zero = (1 - self.f / 2) * self.p + self.f / 2 * self.q                   # chance of a one where the filter has a zero
-        groups = []                                                              # of each cohort: design matrix, everybody's unbiased bits
+        # chance of a one where the filter has a zero
+        zero = (1 - self.f / 2) * self.p + self.f / 2 * self.q
+        # of each cohort: design matrix, everybody's unbiased bits
+        groups = []
         for cohort in np.unique(cohorts):
             filters = self.bloom(candidates, np.full(len(candidates), cohort))
             design = np.column_stack([filters.T, np.ones(self.bits)])
             groups.append((design, (reports[cohorts == cohort] - zero) / ((1 - self.f) * (self.q - self.p))))
         gram = sum(len(people) * design.T @ design for design, people in groups)
         if len(candidates) == 0 or np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
-            raise ValueError(f"candidates must be at least one and differ in their filters, got {len(candidates)} for {len(groups)} cohorts")
+            raise ValueError(
+                f"candidates must be at least one and differ in their filters, got {len(candidates)} for "
+                f"{len(groups)} cohorts"
+            )
         inverse = np.linalg.inv(gram)
         fit = inverse @ sum(design.T @ people.sum(axis=0) for design, people in groups)
         variance = sum((((people - design @ fit) @ design @ inverse) ** 2).sum(axis=0) for design, people in groups)
@@ -238,13 +245,18 @@ class Rappor:
     def _cohorts(self, cohorts: ArrayLike, n: int) -> Array:
         cohorts = np.asarray(cohorts)
         if cohorts.shape != (n,) or (n and not np.issubdtype(cohorts.dtype, np.integer)):
-            raise ValueError(f"cohorts must be {n} whole numbers, one for each person, got dtype {cohorts.dtype} and shape {cohorts.shape}")
+            raise ValueError(
+                f"cohorts must be {n} whole numbers, one for each person, got dtype {cohorts.dtype} and shape "
+                f"{cohorts.shape}"
+            )
         if n and not 0 <= cohorts.min() <= cohorts.max() < self.cohorts:
             raise ValueError(f"cohorts must lie in 0..{self.cohorts - 1}, got {cohorts.min()}..{cohorts.max()}")
         return cohorts
 
 
 def _log_ratio(f, x):
-    """What one bit of the filter gives away after reports that are x times as likely from the wrong permanent bit as from the right."""
+    """What one bit of the filter gives away after reports that are x times as likely from the wrong permanent bit as
+    from the right.
+    """
     wrong = f / 2 + (1 - f / 2) * x
     return math.log((1 - f / 2 + f / 2 * x) / wrong) if wrong > 0 else math.inf

@@ -12,7 +12,9 @@ __all__ = ["AboveThreshold", "Scales", "above_threshold", "numeric_sparse", "sca
 
 
 class Scales(NamedTuple):
-    """Laplace scales of one run: on the threshold, on each compared answer, on each released value (inf: none is released)."""
+    """Laplace scales of one run: on the threshold, on each compared answer, on each released value (inf: none is
+    released).
+    """
 
     threshold: float
     query: float
@@ -77,7 +79,11 @@ def scales(
     for_values = numeric * epsilon
     for_threshold = (epsilon - for_values) / (1 + ratio)
     for_queries = epsilon - for_values - for_threshold
-    return Scales(sensitivity / for_threshold, factor * sensitivity / for_queries, c * sensitivity / for_values if numeric else np.inf)
+    return Scales(
+        sensitivity / for_threshold,
+        factor * sensitivity / for_queries,
+        c * sensitivity / for_values if numeric else np.inf,
+    )
 
 
 def above_threshold(
@@ -172,7 +178,14 @@ def numeric_sparse(
     >>> indices.tolist(), bool(abs(values[0] - 9000) < 100)
     ([2], True)
     """
-    noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split, numeric=probability("numeric", numeric, zero=False))
+    noise = scales(
+        epsilon,
+        c=c,
+        sensitivity=sensitivity,
+        monotone=monotone,
+        split=split,
+        numeric=probability("numeric", numeric, zero=False),
+    )
     rng = np.random.default_rng(rng)
     indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)
     return indices, exact + rng.laplace(scale=noise.value, size=exact.size)

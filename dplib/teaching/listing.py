@@ -20,7 +20,7 @@ def source(function: Callable) -> None:
     >>> source(AboveThreshold.halted.fget)
     # dplib.svt.mechanism
     @property
-    def halted(self):
+    def halted(self) -> bool:
         return self._left == 0
     """
     code = textwrap.dedent(inspect.getsource(function))

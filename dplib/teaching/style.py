@@ -1,4 +1,6 @@
-"""The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when inverted."""
+"""The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when
+inverted.
+"""
 from typing import Any
 
 import matplotlib

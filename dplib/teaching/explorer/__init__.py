@@ -49,7 +49,11 @@ class Explorer:
     """
 
     def __init__(self, draw: Callable, grids: dict[str, Sequence], default: dict) -> None:
-        self.draw, self.grids, self.default = draw, {name: list(values) for name, values in grids.items()}, dict(default)
+        self.draw, self.grids, self.default = (
+            draw,
+            {name: list(values) for name, values in grids.items()},
+            dict(default),
+        )
         if self.default.keys() != self.grids.keys():
             raise ValueError(f"default must name the sliders {', '.join(self.grids)}, got {', '.join(self.default)}")
         for name, values in self.grids.items():
@@ -76,7 +80,9 @@ class Explorer:
         controls = {}
         for name, values in self.grids.items():
             kind = ipywidgets.ToggleButtons if picks(values) else ipywidgets.SelectionSlider
-            controls[name] = kind(options=[(show(value), value) for value in values], value=self.default[name], description=label(name))
+            controls[name] = kind(
+                options=[(show(value), value) for value in values], value=self.default[name], description=label(name)
+            )
         view = ipywidgets.HTML()
 
         def redraw(_=None):
@@ -103,7 +109,10 @@ class Explorer:
 
 
 def live_picture(figure, sentence):
-    """The sentence first and a picture no wider than a column of text, on paper: in JupyterLab a cell is as wide as the window."""
+    """The sentence first and a picture no wider than a column of text, on paper: in JupyterLab a cell is as wide as the
+    window.
+    """
     width, height, marks = draw(figure)
     shape = f"background:#fff;max-height:52vh;width:min(100%,40rem);aspect-ratio:{width}/{height}"
-    return f'<p style="line-height:1.4;max-width:40rem">{raised(tidy(sentence))}</p>{picture(width, height, markup(marks), tidy(sentence), shape)}'
+    words = f'<p style="line-height:1.4;max-width:40rem">{raised(tidy(sentence))}</p>'
+    return words + picture(width, height, markup(marks), tidy(sentence), shape)
