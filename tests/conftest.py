@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from claims import alone_in
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -70,7 +71,11 @@ LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain
 def pytest_collection_modifyitems(items):
     """Long scopes first, and short ones last: neither worker then waits long for the other.
 
-    One worker builds the book and drives the browser while the other runs the notebooks."""
+    One worker builds the book and drives the browser while the other runs the notebooks, in which each claim runs alone."""
+    notebooks = {item.parent: [cell for cell in items if cell.parent is item.parent] for item in items if item.parent.nodeid.endswith(".ipynb")}
+    for cells in notebooks.values():
+        for item, given in zip(cells, alone_in([item.cell.source for item in cells]), strict=True):
+            item.cell.source = given
     items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
 
 

@@ -12,7 +12,7 @@ BRAKE = 90.0                                     # seconds of CPU of one runner;
 CENTRE = "the first argument of rng.{0} is the centre; write scale= for the size: rng.{0}(b) is noise of size 1 around b"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """Two tables, the loss between them, and what the output is good for on them."""
 
@@ -34,7 +34,7 @@ class Pair:
         return both[world] if len(both) > 1 else f"{self.what} ({'second' if world else 'first'} table)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Crowd:
     """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones."""
 

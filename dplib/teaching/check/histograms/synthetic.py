@@ -58,6 +58,7 @@ def syn_rows(draw):
 
 # --------------------------------------------------------------------------------------------------------------------- mwem
 
+@functools.cache
 def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, shared=False, until=10**9, stop=0.0):
     """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it."""
     def wrong(counts, queries, epsilon, rounds, rng):
