@@ -43,13 +43,12 @@ class Counted:
 
 
 def checkers():
-    """Name -> (module of tests, hash of the code), for modules that have the tables."""
-    for path in sorted((HERE.parent / "tests").glob("test_checkers_*.py")):
-        module, (section,) = importlib.import_module(path.stem), CHECK.glob(f"*/{path.stem[14:]}.py")
-        if isinstance(getattr(module, "SOLUTIONS", None), list) and hasattr(module, "TestAnswers"):
-            read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
-            code = hashlib.sha256(b"".join(file.read_bytes() for file in read)).hexdigest()[:8]
-            yield from {checker.__name__: (path.stem, code) for checker, _ in module.SOLUTIONS}.items()
+    """Name -> (module of answers, hash of the code)."""
+    for path in sorted((HERE.parent / "tests" / "answers").glob("*.py")):
+        module, (section,) = importlib.import_module(f"answers.{path.stem}"), CHECK.glob(f"*/{path.name}")
+        read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
+        code = hashlib.sha256(b"".join(file.read_bytes() for file in read)).hexdigest()[:8]
+        yield from {checker.__name__: (module.__name__, code) for checker, _ in module.SOLUTIONS}.items()
 
 
 def answers(module, name, seed):

@@ -65,7 +65,7 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers_", "tests/test_mutants.py")
+LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers", "tests/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items):
 CONCERNS = {
     "the pages in a browser, and their build": ("tests/test_site.py", "tests/test_light.py"), "Explorers": ("tests/test_explorers.py",),
     "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",), "a class's results": ("tests/test_results.py",),
-    "exercise checkers": ("tests/test_checkers_", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
+    "exercise checkers": ("tests/test_checkers", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
     "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py"),
 }
 THE_REST = "laws, oracles and docstrings of dplib"

@@ -200,7 +200,7 @@ def syn_attack(attack):
 # -------------------------------------------------------------------------------------------------------------- what to measure
 
 SIZES = {"zip": 8, "sex": 2, "decade": 9, "school": 5, "work": 11, "income": 6, "smoker": 2}
-QUESTIONS = [{"school", "income"}, {"work", "income"}, {"smoker", "decade", "sex"}, {"zip", "smoker"}, {"decade", "work"}, {"zip", "sex"}]
+QUESTIONS = [{one, other} for one in ("zip", "decade", "work") for other in ("smoker", "sex")]
 MOST_CELLS = 350
 
 
