@@ -103,10 +103,6 @@ def stub(*arguments):
     ...
 
 
-STUBS = [
-    (check.acc_honest, dict.fromkeys("abcdef", ...)),
-]
-
 SOLUTIONS = [(check.acc_rdp, lambda seed: rdp_to_eps), (check.acc_pld, lambda seed: bracket), (check.acc_honest, lambda seed: TRUE),
              (check.acc_sample, lambda seed: total), (check.acc_sigma, lambda seed: noise_for)]
 

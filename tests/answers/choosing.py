@@ -163,10 +163,6 @@ def remembers(make):
 
 RIGHT_SCORES = {"veto": (1, 1), "borda": (4, 4), "net": (1, 2), "quartile": (0.75, 1.5)}
 
-STUBS = [
-    (check.em_score, {"veto": ..., "borda": ..., "net": ..., "quartile": ...}),
-]
-
 SOLUTIONS = [
     (check.em_score, lambda seed: RIGHT_SCORES),
     (check.em_winner, lambda seed: winner(seed=seed)),

@@ -79,10 +79,6 @@ def point(f, accused, found, n, confidence):
 
 RIGHT = {"a": "diagonal", "b": "convex", "c": None, "d": "continuous"}
 
-STUBS = [
-    (check.tf_conditions, {"a": ..., "b": ..., "c": ..., "d": ...}),
-]
-
 SOLUTIONS = [
     (check.tf_court, lambda seed: court),
     (check.tf_conditions, lambda seed: RIGHT),
