@@ -1,13 +1,11 @@
 """The checkers of the section on local privacy: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import math
 
-import checking
 import numpy as np
 from scipy.special import expit, logit
 
 from dplib.local import Rappor, estimate_unary, unary
 from dplib.teaching import check
-from dplib.teaching.check.mechanisms import local
 
 
 def oue(own=lambda e, k: 0.5, other=lambda e, k: 1 / (math.exp(e) + 1), *, one_coin=False, seed=None, blind=False):
@@ -232,9 +230,13 @@ def set_size_by_sums(epsilon, k):
 
 
 STUBS = [
-    (check.ldp_oue, lambda value, k, epsilon, rng: ...), (check.ldp_plan, lambda epsilon, k, error: ...), (check.ldp_days, lambda f, p, q, hashes, budget: ...),
-    (check.ldp_belief, lambda reports, epsilon, prior: ...), (check.ldp_liars, lambda n, k, epsilon, shift, method: ...),
-    (check.ldp_decoder, lambda reports, epsilon: ...), (check.ldp_set, lambda epsilon, k: ...),
+    (check.ldp_oue, lambda value, k, epsilon, rng: ...),
+    (check.ldp_plan, lambda epsilon, k, error: ...),
+    (check.ldp_days, lambda f, p, q, hashes, budget: ...),
+    (check.ldp_belief, lambda reports, epsilon, prior: ...),
+    (check.ldp_liars, lambda n, k, epsilon, shift, method: ...),
+    (check.ldp_decoder, lambda reports, epsilon: ...),
+    (check.ldp_set, lambda epsilon, k: ...),
 ]
 
 SOLUTIONS = [
@@ -340,5 +342,3 @@ WRONG = [
     (check.ldp_set, lambda e, k: (set_size(e, k)[0], round(set_size(e, k)[1], 2)), "rounded too far"),
     (check.ldp_set, lambda e, k: set_size(e, k)[1], "expected two things"),
 ]
-
-TestAnswers = checking.tests(local, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

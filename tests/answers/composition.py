@@ -1,9 +1,7 @@
 """The checkers of the section on composition: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import math
 
-import checking
 import numpy as np
-from checking import stub
 from scipy.special import comb, gammaln
 
 from dplib.teaching import check
@@ -260,15 +258,6 @@ def split_by(rule, total=1.0):
 
 OVERLAP = {"zips": (0.5, 1.0), "both": (1.0, 2.0), "ages": (0.5, 0.6)}
 
-STUBS = [
-    (check.comp_crossover, stub),
-    (check.comp_delta, stub),
-    (check.comp_overlap, dict.fromkeys(OVERLAP, ...)),
-    (check.comp_user, stub),
-    (check.comp_ledger, ...),
-    (check.comp_split, stub),
-]
-
 SOLUTIONS = [
     (check.comp_crossover, lambda seed: first_win),
     (check.comp_delta, lambda seed: delta),
@@ -361,8 +350,6 @@ LEAKS = [
     (check.comp_user, reseeded),
     (check.comp_user, Slow()),
 ]
-
-TestAnswers = checking.tests(composition, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
 
 
 def test_an_answer_of_which_a_part_is_missing_is_told_which(says):

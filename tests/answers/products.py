@@ -2,13 +2,11 @@
 import functools
 import math
 
-import checking
 import numpy as np
 from scipy.optimize import linprog
 
 from dplib import fdp
 from dplib.teaching import check
-from dplib.teaching.check.f_dp import products
 
 
 def stub(*arguments):
@@ -118,8 +116,6 @@ def shaken(function, by, seed):
     return lambda *arguments: np.asarray(function(*arguments)) * (1 + by * rng.uniform(-1, 1))
 
 
-STUBS = [(check.prod_tensor, stub), (check.prod_squares, stub), (check.prod_band, stub), (check.prod_vendor, stub)]
-
 SOLUTIONS = [
     (check.prod_tensor, lambda seed: shaken(tensor, 1e-11, seed)),
     (check.prod_squares, lambda seed: shaken(sigmas, 1e-9, seed)),
@@ -199,9 +195,6 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_vendor, lambda phases, delta: math.floor(1e3 * honest(phases, delta)) / 1e3, "rounded down"),
     (check.prod_vendor, lambda phases, delta: [1, 2], "expected a number, got an array"),
 ]
-
-
-TestAnswers = checking.tests(products, STUBS, SOLUTIONS, WRONG, UNUSUAL)
 
 
 def test_products_of_dplib_are_bounds():

@@ -3,12 +3,10 @@ import heapq
 
 import checking
 import numpy as np
-from checking import stub
 from scipy.optimize import brentq
 
 from dplib import histograms
 from dplib.teaching import check
-from dplib.teaching.check.histograms import release
 
 
 def table(factor=2.0, *, draw="laplace", seed=None, only_filled=False, after=lambda printed: printed, noise_of=lambda noise: noise):
@@ -110,8 +108,6 @@ def phantoms(counts, epsilon):
     return np.sum(np.exp(-epsilon * np.asarray(counts))) / (2 * epsilon)
 
 
-STUBS = [(checker, stub) for checker in (check.hist_mend, check.hist_interval, check.hist_simplex, check.hist_lattice, check.hist_phantom)]
-
 SOLUTIONS = [
     (check.hist_mend, lambda seed: table(seed=seed)),
     (check.hist_interval, lambda seed: half_width()),
@@ -176,7 +172,6 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 
-
 UNUSUAL = [
     (check.hist_mend, table(draw="integer")),
     (check.hist_mend, table(after=np.round)),
@@ -206,5 +201,3 @@ LEAKS = [
     (check.hist_mend, used_again()),
     (check.hist_mend, lambda values, edges, epsilon, rng: table(seed=3)(values, edges, epsilon, rng)),
 ]
-
-TestAnswers = checking.tests(release, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

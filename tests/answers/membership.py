@@ -1,11 +1,9 @@
 """The checkers of the section on membership: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import checking
 import numpy as np
-from checking import stub
 
 from dplib.attacks import tpr_at, tracing
 from dplib.teaching import check
-from dplib.teaching.check.attacks import membership
 
 
 def distances(released, population, targets):
@@ -159,8 +157,6 @@ LEAKS = [(check.mem_release, leak) for leak in (
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}
 
-STUBS = [(getattr(check, name), stub) for name in membership.__all__ if name != "mem_base"] + [(check.mem_base, dict.fromkeys(BELIEF, ...))]
-
 SOLUTIONS = [
     (check.mem_score, lambda seed: lambda *a: (1 + seed) * tracing(*a)),
     (check.mem_tpr, lambda seed: tpr_at),
@@ -226,5 +222,3 @@ UNUSUAL = [
     (check.mem_release, checking.seeded(whole)),
     (check.mem_release, means(cut=True)),
 ]
-
-TestAnswers = checking.tests(membership, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

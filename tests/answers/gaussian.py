@@ -3,13 +3,11 @@ import math
 
 import checking
 import numpy as np
-from checking import stub
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dplib import mechanisms
 from dplib.teaching import check
-from dplib.teaching.check.mechanisms import gaussian
 
 
 def classic(epsilon, delta, sensitivity=1.0, constant=1.25):
@@ -163,8 +161,6 @@ def equal(bounds, epsilon, delta):
     return np.full(len(bounds), mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=np.linalg.norm(bounds)))
 
 
-STUBS = [(getattr(check, name), stub) for name in gaussian.__all__]
-
 SOLUTIONS = [
     (check.gau_sigma, lambda seed: by_bisection),
     (check.gau_break, lambda seed: breaking),
@@ -262,5 +258,3 @@ LEAKS = [(check.gau_clip, leak) for leak in (
     only_where(lambda rows, exact: 0.5 if exact.size < 100 else 1), only_where(lambda rows, exact: np.arange(exact.size) > 0),
     release(draw=lambda rng, scale, rows: np.clip(rng.normal(scale=scale, size=rows.shape[1]), -2 * scale, 2 * scale)),
     release(lambda rows, clip: clipped(rows[:50], clip).sum(axis=0)))]
-
-TestAnswers = checking.tests(gaussian, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

@@ -1,13 +1,10 @@
 """The checkers of the section on noise that fits the data: silent on the stub, content with the solution, and able to say what is wrong."""
 import math
 
-import checking
 import numpy as np
-from checking import stub
 
 from dplib import data_dependent as dd
 from dplib.teaching import check
-from dplib.teaching.check.mechanisms import data_dependent
 
 WITNESS = ([0, 0, 0, 0, 100], [0, 0, 0, 100, 100], 0)
 
@@ -150,8 +147,6 @@ def walk(values, beta, low, high, *, ends=True, late=0, clip=True, upper=False, 
                for t in range(len(values) + 1 if steps is None else steps))
 
 
-STUBS = [(check.dd_witness, ...), (check.dd_mean, stub), (check.dd_smooth, stub), (check.dd_test, stub), (check.dd_blocks, stub)]
-
 SOLUTIONS = [
     (check.dd_witness, lambda seed: WITNESS),
     (check.dd_mean, lambda seed: reach),
@@ -260,6 +255,3 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_blocks, lambda rows, estimate, blocks, low, high, epsilon, rng: estimate([]), "empty block"),
     (check.dd_blocks, lambda *arguments: math.nan, "finite"),
 ]
-
-
-TestAnswers = checking.tests(data_dependent, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

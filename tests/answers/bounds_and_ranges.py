@@ -1,13 +1,10 @@
 """The checkers of the section on clip bounds and range queries: silent on the stub, content with the solution, clear about mistakes."""
-import checking
 import numpy as np
-from checking import stub
 from scipy.optimize import brentq
 
 from dplib import mechanisms, svt
 from dplib.budget import Budget
 from dplib.teaching import check
-from dplib.teaching.check.sparse_vector import bounds_and_ranges
 
 
 def count_above(values, bounds):
@@ -165,10 +162,6 @@ def sorts_in_place(values, bounds):
     return count_above(values, bounds)
 
 
-STUBS = [
-    (check.svt_auto_mean, stub), (check.svt_vectorise, stub), (check.svt_threshold, stub), (check.svt_global, stub), (check.svt_gain, stub),
-]
-
 SOLUTIONS = [
     (check.svt_auto_mean, lambda seed: auto_mean(seed=seed)),
     (check.svt_vectorise, lambda seed: count_above),
@@ -276,5 +269,3 @@ LEAKS = [
     (check.svt_global, release_by_hand(clear_exact=True)),
     (check.svt_global, release_by_hand(kept=[])),
 ]
-
-TestAnswers = checking.tests(bounds_and_ranges, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)

@@ -1,12 +1,9 @@
 """The checkers of the first section on sparse vectors: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
-import checking
 import numpy as np
-from checking import stub
 from scipy.optimize import brentq
 
 from dplib import svt
 from dplib.teaching import check
-from dplib.teaching.check.sparse_vector import above_threshold
 
 
 def first_above(threshold_scale=2.0, query_scale=4.0, *, redraw=False, ignore_sensitivity=False, silent=None, seed=None, draw="laplace"):
@@ -282,16 +279,6 @@ def exact_level(k, epsilon, beta):
 TOUCH = {"daily": (1, 0.1), "excess": (200, 20), "week": (7, 0.7)}
 SCALES = {"counts": 2.0, "totals": 1.0}
 
-STUBS = [
-    (check.svt_touch, dict.fromkeys(TOUCH, ...)),
-    (check.svt_build, stub),
-    (check.svt_level, stub),
-    (check.svt_counterexample, ...),
-    (check.svt_refute, ...),
-    (check.svt_mend, ...),
-    (check.svt_monotone, dict.fromkeys(SCALES, ...)),
-]
-
 SOLUTIONS = [
     (check.svt_touch, lambda seed: TOUCH),
     (check.svt_build, lambda seed: first_above(seed=seed)),
@@ -402,8 +389,6 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_monotone, {**SCALES, "counts": "two"}, "expected a number"),
     (check.svt_monotone, 2.0, "expected a dict"),
 ]
-
-TestAnswers = checking.tests(above_threshold, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
 
 
 def test_one_unfinished_stream_is_not_wrong(says):
