@@ -53,7 +53,7 @@ def is_table(head: list[str], rows: list[list[str]]) -> bool:
         filled = [bool(row[place]) for row in rows]
         if not (all(filled) or place in numeric and any(filled)):
             return False
-    if any("  " in cell for cell in (*head, *body)) or not all(head[1:]) or not all(row[0] for row in rows):
+    if any("  " in cell for cell in (*head, *body)) or not all(head[1:]) or not all(row[0] and any(row[1:]) for row in rows):
         return False
     if any(head[place] and not NUMBER.fullmatch(head[place]) for place in numeric):
         return True
