@@ -19,7 +19,7 @@ READ = {
     "single blanks": ("       dob sex   zip\n1968-04-05   F 34521\n1964-04-10   F 34521", ["dob", "sex", "zip"], ["1968-04-05", "F", "34521"]),
     "a head of whole numbers": ("noise       1      2\n60 runs  99.4%  89.3%\nlaw      99.4%  89.4%", ["noise", "1", "2"], ["60 runs", "99.4%", "89.3%"]),
     "a head of values": ("at α =            0.05   0.50\nchord            0.740  0.159\none safe curve   0.615  0.069", ["at α =", "0.05", "0.50"], ["chord", "0.740", "0.159"]),
-    "padded labels": ("         one release   both\nk =  3         0.0%  64.2%\nk = 10         0.0%   3.8%", ["", "one release", "both"], ["k = 3", "0.0%", "64.2%"]),
+    "padded labels": ("         one release   both\nk =  3         0.0%    64.2%\nk = 10         0.0%     3.8%", ["", "one release", "both"], ["k = 3", "0.0%", "64.2%"]),
     "an empty cell": ("answer        vault  table\nfour lines     1.41   2.83\na stretch             14.14", ["answer", "vault", "table"], ["four lines", "1.41", "2.83"]),
     "what has no value": ("  n  exact  band\n  1   0.86  none\n 10   0.75   inf", ["n", "exact", "band"], ["1", "0.86", "none"]),
 }
