@@ -55,8 +55,8 @@ def test_a_part_of_a_table_is_none():
 
 def test_a_table_tells_names_from_numbers_and_writes_powers():
     found = outputs.markup(outputs.Table(["δ <", "at ε =", "who"], [["1e-05", "1.60e+06", "she"], ["1", "2.0e+00", "he"]]))
-    assert '<th scope="col">δ &lt;</th><th scope="col" class="n">at ε\u00a0=</th><th scope="col">who</th>' in found
-    assert '<th scope="row">10<sup>−5</sup></th><td class="n">1.60\u202f×\u202f10<sup>6</sup></td><td>she</td>' in found and '>2.0</td>' in found
+    assert '<th scope="col" class="n">δ &lt;</th><th scope="col" class="n">at ε\u00a0=</th><th scope="col">who</th>' in found
+    assert '<th scope="row" class="n">10<sup>−5</sup></th><td class="n">1.60\u202f×\u202f10<sup>6</sup></td><td>she</td>' in found and '>2.0</td>' in found
 
 
 LISTED = "# dplib.local\n@decorated\ndef f(x):\n    # why\n    return x\n\nwith k = 2 it is right\n# dplib.budget\nclass B:\n    pass"
@@ -129,6 +129,7 @@ def test_short_rows_stay_side_by_side():
     for rows in (["a|b", "1|2"], ["question|add|replace", "count|1|2"]):
         assert arranged(written_table(*rows)) == written_table(*rows)
     assert "cards" in arranged(written_table("question|add|replace", f"count|{'long ' * 20}|2"))
+    assert "cards" in arranged(written_table("symbol|meaning", f"{'many symbols, ' * 4}|short"))
 
 
 CLAIMS = written_table("|claim|verdict|where", "A01|nothing leaks|wrong: it does|here", "A02|noise|right, of privacy|there", "A03|wrongly said|imprecise|")

@@ -91,13 +91,13 @@ def parts(text: str) -> list[tuple[str, object]]:
 
 def markup(one: Table) -> str:
     """A table as HTML: names to the left, numbers to the right, a row's first cell its name."""
-    right = [place for place in numbers_in(one.rows) if place]
+    right = numbers_in(one.rows)
     sides = [' class="n"' if place in right else "" for place in range(len(one.head))]
     head = "".join(f'<th scope="col"{side}>{shown(cell)}</th>' if cell else "<td></td>" for cell, side in zip(one.head, sides))
     rows = []
     for first, *others in one.rows:
         cells = "".join(f"<td{side}>{shown(cell)}</td>" for cell, side in zip(others, sides[1:]))
-        rows.append(f'<tr><th scope="row">{shown(first)}</th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row"{sides[0]}>{shown(first)}</th>{cells}</tr>')
     return f'<div class="results"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 

@@ -13,6 +13,7 @@ ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
 CELL = re.compile(r"<td>(.*?)</td>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
 LONG_ROW = 100                                   # letters: with three columns, more than a phone can hold side by side
+LONG_NAME = 45                                   # letters of a row's first cell, formulas as they are written
 
 VERDICTS = ("right", "imprecise", "wrong")
 VERDICT = re.compile(rf"<p>({'|'.join(VERDICTS)})\b")
@@ -26,7 +27,7 @@ def words(cell: str) -> str:
 def needs_cards(heads: list[str], rows: list[list[str]]) -> bool:
     """Whether rows are too long to stand side by side on a phone."""
     letters = sum(len(words(cell)) for row in rows for cell in row) / max(len(rows), 1)
-    return len(heads) > 3 or (len(heads) == 3 and letters >= LONG_ROW)
+    return len(heads) > 3 or (len(heads) == 3 and letters >= LONG_ROW) or any(len(words(row[0])) > LONG_NAME for row in rows)
 
 
 def lay_out(table) -> str:

@@ -104,7 +104,7 @@ def thumbnail(env, section) -> str:
     """The lines of a section's first explorer, without its letters."""
     for raw in env.get_doctree(section).findall(nodes.raw):
         if found := EXPLORER.search(raw.astext()):
-            return (f'<svg class="thumb" aria-hidden="true" viewBox="{found["box"]}" preserveAspectRatio="xMinYMid slice" fill="none" stroke-width="10" stroke-linecap="square" '
+            return (f'<svg class="thumb" aria-hidden="true" viewBox="{found["box"]}" fill="none" stroke-width="10" stroke-linecap="square" '
                     f'stroke-linejoin="round">{LETTERS.sub("", found["inner"])}</svg>')
     return ""
 
