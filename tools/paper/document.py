@@ -66,7 +66,13 @@ def anchor_of(page: str) -> str:
 
 
 def words_of(element: HtmlElement) -> str:
-    return " ".join(element.text_content().split())
+    """Its text in one line, with words for formulas."""
+    def parts(element):
+        yield element.get("aria-label") if element.tag == "mjx-container" else element.text
+        for child in element:
+            yield from parts(child) if isinstance(child.tag, str) else ()
+            yield child.tail
+    return " ".join("".join(filter(None, parts(element))).split())
 
 
 # ------------------------------------------------------------------------------------------------------------------- one page
@@ -102,10 +108,11 @@ class Page:
             self.quieten(cell)
         for code in self.article.xpath(".//pre"):
             set_code(code)
-        self.number = "".join(words_of(part) for part in self.article.xpath(f".//h1/*[{classed('section-number')}]")).rstrip(".")
-        self.title = words_of(self.article.find(".//h1"))
+        headings = self.article.xpath(".//h1|.//h2|.//h3|.//h4|.//h5")
+        self.headings = [words_of(heading) for heading in headings]
+        self.title = self.headings[0]
         self.anchor_all()
-        for heading in self.article.xpath(".//h1|.//h2|.//h3|.//h4|.//h5"):
+        for heading in headings:
             heading.tag = f"h{min(int(heading.tag[1]) + level - 1, 6)}"
         self.solutions = find(self.article, "solution")
         for solution in self.solutions:
@@ -249,7 +256,9 @@ class Document:
         if not self.pages:
             raise NotBuilt(f"the book has no page {', '.join(wanted)}")
         self.book, self.author, self.whole = config["title"], config["author"], not wanted
-        self.contents, self.heads, self.body = [], [], []
+        self.contents, self.headings, self.heads, self.body = [], [], [], []
+        if len(self.pages) > 1:
+            self.headings.append("Contents")
         for folder, names in groupby(self.pages, lambda page: page.rpartition("/")[0]):
             self.add(folder, list(names))
         self.title = self.book if self.whole else self.contents[0].title
@@ -266,23 +275,26 @@ class Document:
         for page in pages:
             self.open(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
             self.body.append(page.section())
+            self.headings += page.headings
         solved = [page for page in pages if page.solutions]
         if solved:
-            of = chapter.partition(".")[0] if is_chapter else pages[0].number
-            title, anchor = f"Solutions to {'chapter' if is_chapter else 'section'} {of}", f"solutions-{anchor_of(folder)}"
+            number = pages[0].title.partition(" ")[0].rstrip(".")
+            title, anchor = f"Solutions to {'chapter' if is_chapter else 'section'} {number}", f"solutions-{anchor_of(folder)}"
             level = 2 if is_chapter else 1
             self.open(anchor, level, title, chapter)
             parts = [f"<h{level}>{title}</h{level}>"]
+            self.headings.append(title)
             for page in solved:
                 if len(solved) > 1:
                     parts.append(f"<h{level + 1}>{html.escape(page.title)}</h{level + 1}>")
+                    self.headings.append(page.title)
                 parts += [lxml.html.tostring(solution, encoding="unicode", with_tail=False) for solution in page.solutions]
             self.body.append(f'<section class="page solutions level{level}" id="{anchor}">{"".join(parts)}</section>')
 
     def open(self, anchor: str, level: int, title: str, chapter: str):
         """A part of the document that begins a page: its line of the contents, its running heads."""
         self.contents.append(Entry(level, title, anchor))
-        left, right = (quoted(words) for words in (chapter or (self.book if level == 1 else ""), title))
+        left, right = (quoted(words) for words in (chapter or self.book, title if title != self.book else ""))
         self.heads.append(f"@page {anchor} {{ @top-left {{ content: {left} }} @top-right {{ content: {right} }} }} #{anchor} {{ page: {anchor} }}")
 
     def html(self) -> str:

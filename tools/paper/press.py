@@ -40,6 +40,13 @@ WITHOUT_CHINESE = r"""() => {
     for (const node of found) node.data = node.data.replace(/\s*\([^()]*[\u3400-\u9fff][^()]*\)|[\u3000-\u9fff\uff00-\uffef]+/g, "");
     return found.length;
 }"""
+WIDTH = 529                                      # of the text, in pixels: 140 mm
+TOO_WIDE = """() => {
+    const edge = document.querySelector("main").getBoundingClientRect().right + 2, found = [];
+    for (const one of document.querySelectorAll("main :is(mjx-container, table, pre, img, svg, p, li, dt)"))
+        if (one.getBoundingClientRect().right > edge && !one.closest("svg svg, svg a")) found.push(`wider than the paper: ${one.textContent.slice(0, 60) || one.outerHTML.slice(0, 60)}`);
+    return found;
+}"""
 FILL = """numbers => {
     for (const place of document.querySelectorAll("[data-page]")) place.textContent = numbers[place.dataset.page];
 }"""
@@ -93,7 +100,9 @@ class Press:
         context = self.browser.new_context(color_scheme="light")
         context.set_default_timeout(600_000)
         context.route(lambda url: urlsplit(url).scheme not in ("file", "data"), lambda route: (self.asked.append(route.request.url), route.abort()))
-        yield context.new_page()
+        page = context.new_page()
+        page.set_viewport_size({"width": WIDTH, "height": 800})
+        yield page
         context.close()
 
     def print(self, document: Document, path: Path) -> dict[str, int]:
@@ -113,8 +122,9 @@ class Press:
         path.parent.mkdir(parents=True, exist_ok=True)
         source.write_text(document.html(), encoding="utf-8")
         with self.sheet() as page:
+            page.emulate_media(media="print")
             page.goto(source.as_uri())
-            trouble = page.evaluate(SETTLED) + [f"another host was asked: {url[:100]}" for url in self.asked]
+            trouble = page.evaluate(SETTLED) + page.evaluate(TOO_WIDE) + [f"another host was asked: {url[:100]}" for url in self.asked]
             if not page.evaluate(HAS_CHINESE) and page.evaluate(WITHOUT_CHINESE):
                 self.notes.append("no Chinese font on this machine: the glossary's Chinese names are left out")
             if trouble:
@@ -136,10 +146,27 @@ def places(path: Path) -> dict[str, int]:
         return {str(name).removeprefix("/"): number[goal[0].objgen] for name, goal in pdf.Root.get("/Dests", {}).items()}
 
 
+def name_outline(pdf: pikepdf.Pdf, headings: list[str]):
+    """Chromium doubles a heading that it moved to the next page, and knows nothing of formulas: these are the true words."""
+    def items(level):
+        for item in level:
+            yield item
+            yield from items(item.children)
+
+    with pdf.open_outline() as outline:
+        found = list(items(outline.root))
+        if len(found) != len(headings):
+            raise Spoilt(f"the outline has {len(found)} entries, the document {len(headings)} headings")
+        for item, heading in zip(found, headings):
+            item.title = heading
+
+
 def finish(path: Path, document: Document):
     """Title, author and language; and small: three quarters of what Chromium writes are the tags of a screen reader, one object each."""
     with pikepdf.open(path, allow_overwriting_input=True) as pdf:
         pdf.docinfo["/Title"], pdf.docinfo["/Author"], pdf.docinfo["/Subject"] = document.title, document.author, SUBJECT
+        del pdf.docinfo["/Creator"]              # the version of the browser, which the producer tells, too
+        name_outline(pdf, document.headings)
         pdf.Root.Lang = pikepdf.String("en")
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
         pdf.Root.PageMode = pikepdf.Name.UseOutlines
