@@ -3,10 +3,8 @@ import functools
 import http.server
 import importlib.resources
 import json
-import os
 import random
 import re
-import shutil
 import threading
 from collections import Counter
 from html.parser import HTMLParser
@@ -15,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from paper import chromium
 from playwright.sync_api import sync_playwright
 from weighing import asked_for, weight
 
@@ -182,12 +181,6 @@ LOOK = r"""() => {
     }
     return found;
 }"""
-
-
-def chromium():
-    """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -13,17 +13,6 @@ import lxml.html
 import yaml
 from lxml.html import HtmlElement, builder
 
-
-def classed(name: str) -> str:
-    """For XPath: has this class."""
-    return f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')"
-
-
-def find(element: HtmlElement, name: str) -> list[HtmlElement]:
-    """All elements below with this class."""
-    return element.xpath(f".//*[{classed(name)}]")
-
-
 HERE = Path(__file__).parent
 LEFT_OUT = {"reference/dplib"}                   # eighty pages of signatures, which the built book and every docstring have
 FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
@@ -31,11 +20,7 @@ PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}        # pieces of 
 UNBROKEN = 10                                    # lines of code that stay on one page
 NARROW, WIDE = 88, 104                           # columns of code at the usual and at the smallest size
 
-IDLE = "|".join([
-    ".//button", ".//script", *(f".//*[{classed(name)}]" for name in ("headerlink", "way", "prev-next-footer", "tooltip-content")),
-    f".//*[{classed('above-input')}]", f".//*[{classed('tag_hide-input')}]//*[{classed('cell_input')}]",      # what the page shows only on demand
-    ".//mjx-assistive-mml", f".//*[{classed('controls')}]",          # each is put into words first
-])
+IDLE = ("headerlink", "way", "prev-next-footer", "tooltip-content", "above-input")      # the last is code that the page shows only on demand
 MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
 ADDRESS = re.compile(r'url\("(?!data:)([^"]+)"\)')
 
@@ -63,6 +48,12 @@ def pages_of(toc: dict) -> list[str]:
 
 def anchor_of(page: str) -> str:
     return page.replace("/", "-")
+
+
+def find(element: HtmlElement, *names: str) -> list[HtmlElement]:
+    """All elements below that have one of these classes."""
+    wanted = set(names)
+    return [one for one in element.iterdescendants() if isinstance(one.tag, str) and not wanted.isdisjoint((one.get("class") or "").split())]
 
 
 def words_of(element: HtmlElement) -> str:
@@ -101,14 +92,15 @@ class Page:
         for formula in find(self.article, "math"):
             speak(formula, name)
         for explorer in find(self.article, "explorer"):
-            explorer.insert(0, settings(explorer))
-        for idle in self.article.xpath(IDLE):
+            explorer.replace(find(explorer, "controls")[0], settings(explorer))
+        hidden = [code for cell in find(self.article, "tag_hide-input") for code in find(cell, "cell_input")]
+        for idle in [*find(self.article, *IDLE), *hidden, *self.article.iter("button", "script", "mjx-assistive-mml")]:
             idle.drop_tree()
         for cell in find(self.article, "cell"):
             self.quieten(cell)
         for code in self.article.xpath(".//pre"):
             set_code(code)
-        headings = self.article.xpath(".//h1|.//h2|.//h3|.//h4|.//h5")
+        headings = list(self.article.iter("h1", "h2", "h3", "h4", "h5"))
         self.headings = [words_of(heading) for heading in headings]
         self.title = self.headings[0]
         self.anchor_all()
@@ -130,8 +122,13 @@ class Page:
     def anchor_all(self):
         """Names of this page's own for its anchors, and addresses in the document for its links and pictures."""
         mark = anchor_of(self.name)
+        seen = set()
         for element in self.article.xpath(".//*[@id]"):
-            element.set("id", f"{mark}--{element.get('id')}")
+            if element.get("id") in seen:        # every proof is called proof-content
+                del element.attrib["id"]
+            else:
+                seen.add(element.get("id"))
+                element.set("id", f"{mark}--{element.get('id')}")
         for link in self.article.xpath(".//a[@href]"):
             link.attrib.pop("title", None)
             target = self.inside(link.get("href"))
@@ -141,7 +138,7 @@ class Page:
                 link.tag = "span"
                 del link.attrib["href"]
         for picture in self.article.xpath(".//img[@src]"):
-            if not picture.get("src").startswith("data:"):
+            if not re.match("[a-z]+:", picture.get("src")):
                 picture.set("src", (self.site / self.name).parent.joinpath(unquote(picture.get("src"))).resolve().as_uri())
         for exercise in find(self.article, "exercise"):
             solution = f"{mark}--sol-{exercise.get('id').removeprefix(f'{mark}--ex-')}"
@@ -175,7 +172,7 @@ def page_number(anchor: str) -> HtmlElement:
 def settings(explorer: HtmlElement) -> HtmlElement:
     """Where its sliders and choices stand, as words."""
     found = []
-    for control in explorer.xpath(f"./*[{classed('controls')}]/*[self::label or @role]"):
+    for control in explorer.xpath("./div/*[self::label or @role]"):
         chosen = control.xpath(".//input[@checked]/following-sibling::span")
         value = chosen[0].text_content() if chosen else control.xpath(".//input")[0].get("aria-valuetext")
         found.append(builder.SPAN(f"{control[0].text_content()} = {value}"))
@@ -189,6 +186,7 @@ def speak(formula: HtmlElement, page: str):
         raise NotBuilt(f"{page}: a formula is not set, {formula.text_content()[:60]!r}: make book sets them where it finds node")
     drawn.set("role", "img")
     drawn.set("aria-label", re.sub(r"\s+", " ", linear(read)).strip())
+    drawn.append(builder.SPAN("\N{NO-BREAK SPACE}", builder.CLASS("said")))       # Chromium gives words to a picture with text in it
 
 
 def linear(element: HtmlElement) -> str:
