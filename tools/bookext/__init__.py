@@ -6,6 +6,7 @@
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * every section is also written as a notebook that needs no plug-in;
+* every page can be presented, one thing at a time;
 * pages load no script, style sheet or font that they do not use;
 * small repairs of the theme, here and in ``static/book``.
 """
@@ -126,6 +127,8 @@ def setup(app):
     plain.setup(app)
     way.setup(app)
     app.add_css_file("book/book.css", priority=900)
+    app.add_css_file("book/present.css", priority=901)
     app.add_js_file("book/book.js")
+    app.add_js_file("book/present.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
