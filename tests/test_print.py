@@ -8,9 +8,9 @@ import pikepdf
 import pypdf
 import pytest
 import yaml
-from paper import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, pages_of, press
-from paper.document import Entry, linear
 from playwright.sync_api import sync_playwright
+from printing import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, pages_of, press
+from printing.document import Entry, linear
 
 ROOT = editions.ROOT
 CHAPTER, SECTION = "chapters/sparse_vector/index", "chapters/sparse_vector/above_threshold"

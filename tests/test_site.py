@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from paper import chromium
 from playwright.sync_api import sync_playwright
+from printing import chromium
 from weighing import asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]

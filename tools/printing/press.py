@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pikepdf
 
-from paper.document import Document
+from printing.document import Document
 
 SUBJECT = "An executable introduction to differential privacy"
 
