@@ -6,6 +6,7 @@
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * every section is also written as a notebook that needs no plug-in;
+* every code cell has an address, and the plans of the teaching kit open what they name in the present mode;
 * pages load no script, style sheet or font that they do not use;
 * small repairs of the theme, here and in ``static/book``.
 """
@@ -21,7 +22,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import execution, light, plain, sectionmap, way
+from bookext import course, execution, light, plain, sectionmap, way
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -125,6 +126,7 @@ def setup(app):
     sectionmap.setup(app)
     plain.setup(app)
     way.setup(app)
+    course.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_js_file("book/book.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)

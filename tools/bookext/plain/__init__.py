@@ -96,8 +96,9 @@ class PlainNotebooks(Builder):
         return self._works
 
     def notes(self, docname):
-        index = f"{docname.rpartition('/')[0]}/index"
-        return teaching_notes(self.env.get_and_resolve_doctree(index, self), self.markdown(index)) if index in self.env.found_docs else ""
+        _, chapter, section = docname.split("/")
+        plans = f"course/plans/{chapter}"
+        return teaching_notes(self.env.get_and_resolve_doctree(plans, self), section, self.markdown(plans)) if plans in self.env.found_docs else ""
 
 
 def pack(folder, wheel):
