@@ -1,6 +1,7 @@
 """Make the editions that are not the web page.
 
-    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib
+    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib;
+                                            in the instructors' also the question bank with its answers
 
 All of it is written into _build/notebooks. Run it with the Python of .venv (make notebooks does).
 """
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import questionbank
 from bookext.plain import pack
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,8 +31,13 @@ def notebooks():
         old.unlink()
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
     wheel, = folder.glob("*.whl")
-    for made in pack(folder, wheel):
+    for made in pack(folder, wheel, papers()):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
+
+
+def papers():
+    """What an edition holds besides notebooks: the answers to the question bank, for the instructor only."""
+    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}}
 
 
 def main():
