@@ -15,7 +15,7 @@ TOC = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 SECTIONS = re.findall(r"file: (chapters/\w+/(?!index)\w+)", TOC)
 CHAPTERS = list(dict.fromkeys(section.split("/")[1] for section in SECTIONS))
 MINUTES = 75
-HEAD = "| minutes | what happens | show |"
+HEAD = "| min | what happens | show |"
 ROW = re.compile(r"^\| *(\d+) \| (.+) \| (.+) \|$", re.MULTILINE)
 REFERENCE = re.compile(r"\{(?:ref|prf:ref|numref)\}`(?:[^`<]*<)?([^`<>]+)>?`")
 PLAN = re.compile(r"^\(plan-([\w-]+)\)=\n## .+$", re.MULTILINE)
