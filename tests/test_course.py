@@ -308,3 +308,8 @@ def test_the_kit_is_in_the_table_of_contents():
     part = next(part for part in yaml.safe_load(TOC)["parts"] if part["caption"] == "Teaching")
     files = [entry["file"] for entry in part["chapters"][0]["sections"]]
     assert files == ["course/syllabus", *(f"course/plans/{chapter}" for chapter in CHAPTERS), "course/questions", "course/projects"]
+
+
+def test_a_public_release_offers_no_instructors_zip():
+    workflow = (ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf-8")
+    assert "_build/notebooks/provable-privacy-student.zip" in workflow and "instructor" not in workflow and "notebooks/*.zip" not in workflow
