@@ -20,7 +20,7 @@ import pandas as pd
 from anonypy import Preserver
 from dp_accounting.pld import privacy_loss_distribution as pld
 from pycanon import anonymity as pycanon
-from pydp.algorithms import partition_selection      # of python-dp; the package called pydp is another one
+from pydp.algorithms import partition_selection  # of python-dp; the package called pydp is another one
 from scipy import sparse
 from scipy.optimize import linprog
 
