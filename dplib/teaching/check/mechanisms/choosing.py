@@ -48,6 +48,7 @@ def em_score(answer):
 
 # ------------------------------------------------------------------------------------------------------------ the winner of a vote
 
+@functools.cache
 def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False):
     """The exponential mechanism on counts, right unless told otherwise."""
     def winner(rows, candidates, most, epsilon, rng):
@@ -154,6 +155,7 @@ def flip_law(scores, rate):
     return (chance / coins.sum(axis=1)) @ coins
 
 
+@functools.cache
 def _flipping(rate=lambda sensitivity, epsilon: epsilon / (2 * sensitivity), law=flip_law):
     """An index by the exact law, right unless told otherwise."""
     @functools.cache
@@ -220,6 +222,7 @@ def em_flip(flip):
     return f"the law of permute-and-flip; {seen}"
 
 
+@functools.cache
 def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=sens.clip):
     """A median by the exponential mechanism, right unless told otherwise."""
     def median(values, low, high, epsilon, rng):
@@ -280,6 +283,7 @@ def _paid(median, arguments, rng):
     return got
 
 
+@functools.cache
 def _without_ledger(wrong):
     return lambda values, low, high, epsilon, budget, rng: wrong(values, low, high, budget.spend(epsilon), rng)
 

@@ -39,6 +39,8 @@ def svt_repair(mended):
             continue
         if not isinstance(variant, Variant):
             raise Wrong(f"{name}: expected a Variant, such as replace(svt.VARIANTS[{name!r}], …), got {type(variant).__name__}")
+        if variant.source != VARIANTS[name].source:
+            raise Wrong(f"{name}: this is the room of {variant.source}; mend that of {VARIANTS[name].source}: replace(svt.VARIANTS[{name!r}], …)")
         if not callable(variant.threshold) or not callable(variant.query):
             raise Wrong(f"{name}: threshold and query are functions of epsilon and c, such as lambda e, c: 2 / e")
         if variant.releases:
