@@ -349,7 +349,7 @@ MUTANTS = [
            "test_the_sampler_draws_that_law"),
     mutant("no coin between two bounds", "partitions", "rng.random(excess.size) < lower", "np.zeros(excess.size, dtype=int)",
            "test_the_sampler_draws_that_law"),
-    mutant("one coin for all groups", "partitions", "coin = rng.random(reach.shape) *", "coin = np.full(reach.shape, rng.random()) *",
+    mutant("one coin for all groups", "partitions", "coin = rng.random(reach.size) *", "coin = np.full(reach.size, rng.random()) *",
            "test_the_sampler_draws_that_law"),
     mutant("the minimum size forgotten", "partitions", "counts[counts > hidden], np", "counts[counts > 0], np",
            "test_small_groups_are_never_published_where_a_minimum_is_asked_for_and_the_others_as_if_they_were_smaller"),
