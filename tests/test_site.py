@@ -3,10 +3,8 @@ import functools
 import http.server
 import importlib.resources
 import json
-import os
 import random
 import re
-import shutil
 import threading
 from collections import Counter
 from html.parser import HTMLParser
@@ -16,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
+from printing import chromium
 from weighing import PHONE, asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -183,12 +182,6 @@ LOOK = r"""() => {
     }
     return found;
 }"""
-
-
-def chromium():
-    """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -271,7 +271,7 @@ class HalfNoise(Watch):
 
 def exact_level(k, epsilon, beta):
     def excess(level):
-        return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -level), noise=svt.scales(epsilon))) - beta
+        return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -level), threshold=0.0, noise=svt.scales(epsilon))) - beta
 
     return brentq(excess, 0.0, 5000.0)
 

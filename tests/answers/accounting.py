@@ -21,7 +21,7 @@ def rdp_to_eps(curve, delta, *, sharp=True, orders=ORDERS, factor=1.0):
 
 def by_search(curve, delta):
     """The same by a one-dimensional search and dplib's conversion."""
-    return minimize_scalar(lambda x: budget.rdp_to_approx(1 + math.exp(x), curve(1 + math.exp(x)), delta), bounds=(-3, 6.2), method="bounded").fun
+    return minimize_scalar(lambda x: budget.rdp_to_approx(1 + math.exp(x), curve(1 + math.exp(x)), delta=delta), bounds=(-3, 6.2), method="bounded").fun
 
 
 def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True):
@@ -88,7 +88,7 @@ def absence_only(epsilon, delta, rate, steps):
 def by_limit(epsilon, delta, rate, steps):
     if rate == 1:
         return noise_for(epsilon, delta, rate, steps)
-    return noise_for(epsilon, delta, rate, steps, spent=lambda sigma: budget.gdp_to_approx(rate * math.sqrt(steps * math.expm1(1 / sigma**2)), delta))
+    return noise_for(epsilon, delta, rate, steps, spent=lambda sigma: budget.gdp_to_approx(rate * math.sqrt(steps * math.expm1(1 / sigma**2)), delta=delta))
 
 
 def without_sampling(epsilon, delta, rate, steps):

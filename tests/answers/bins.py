@@ -46,7 +46,7 @@ def gumbel(scores, *, sensitivity, epsilon, rng):
 
 
 def library(values, candidates, epsilon, epsilon_release, rng):
-    return histograms.choose_bins(values, candidates, low=0, high=1, epsilon=epsilon, epsilon_release=epsilon_release, rng=rng)
+    return histograms.choose_bins(values, candidates=candidates, low=0, high=1, epsilon=epsilon, epsilon_release=epsilon_release, rng=rng)
 
 
 def ninth():

@@ -21,7 +21,7 @@ def auto_mean(*, seed=None, silent=-1, monotone=True, search=1 / 3, total=1 / 3,
         budget = Budget(epsilon) if own_budget else budget
         for share in charge:
             budget.spend(share * epsilon)
-        found = svt.above_threshold(sign * count_above(values, bounds), threshold, epsilon=search * epsilon, monotone=monotone, rng=rng)
+        found = svt.above_threshold(sign * count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=search * epsilon, monotone=monotone, rng=rng)
         nothing = int(rng.integers(len(bounds))) if silent == "random" else silent
         bound = bounds[found[0] if found.size else nothing] if always is None else bounds[always]
         clipped = np.minimum(values, bound).sum() if clip else values.sum()
@@ -42,7 +42,7 @@ def release(*, seed=None, c=2, search=0.5, scale=4.0, monotone=True, reuse=False
             noise = svt.scales(0.5, c=1 if one else 2, monotone=True)
             level, noisy = threshold + rng.laplace(scale=noise.threshold), counts + rng.laplace(scale=noise.query, size=len(counts))
             return [(i, noisy[i] if reuse else counts[i] + rng.laplace(scale=scale)) for i in np.flatnonzero(noisy >= level)[:2]]
-        found = svt.above_threshold(counts, threshold, epsilon=search, c=c, monotone=monotone, rng=rng)[:2]
+        found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=search, c=c, monotone=monotone, rng=rng)[:2]
         return [(i, counts[i] + (rng.laplace(scale=scale) if scale else 0.0)) for i in found]
 
     return function
@@ -101,43 +101,43 @@ def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), va
 
 def whole_numbers(queries, table, threshold, rng):
     counts = np.array([query(table) for query in queries])
-    found = svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, rng=rng)
-    return [(i, mechanisms.geometric(int(counts[i]), epsilon=0.25, rng=rng)) for i in found]
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)
+    return [(i, mechanisms.geometric(int(counts[i]), sensitivity=1, epsilon=0.25, rng=rng)) for i in found]
 
 
 def shared_by_those_found(queries, table, threshold, rng):
     counts = np.array([query(table) for query in queries])
-    found = svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, rng=rng)
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)
     return [(i, counts[i] + rng.laplace(scale=2 * len(found))) for i in found]
 
 
 def whole_count(values, bounds, threshold, budget, rng):
     bound, total, _ = auto_mean()(values, bounds, threshold, budget, rng)
-    return bound, round(total), mechanisms.geometric(len(values), epsilon=budget.epsilon / 3, rng=rng)
+    return bound, round(total), mechanisms.geometric(len(values), sensitivity=1, epsilon=budget.epsilon / 3, rng=rng)
 
 
 def level(k, people, epsilon, beta, *, monotone=True):
     def excess(threshold):
         noise = svt.scales(epsilon, monotone=monotone)
-        return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -float(people)), threshold, noise=noise)) - beta
+        return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -float(people)), threshold=threshold, noise=noise)) - beta
 
     return brentq(excess, -people, 2000 / epsilon)
 
 
 def optimal_split(queries, table, threshold, rng):
     counts = np.array([query(table) for query in queries])
-    found = svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, split="optimal", rng=rng)
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, split="optimal", rng=rng)
     return [(i, counts[i] + rng.laplace(scale=4)) for i in found]
 
 
 def centred_release(queries, table, threshold, rng):
     counts = np.array([query(table) for query in queries])
-    return [(i, counts[i] + rng.laplace(4)) for i in svt.above_threshold(counts, threshold, epsilon=0.5, c=2, monotone=True, rng=rng)]
+    return [(i, counts[i] + rng.laplace(4)) for i in svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)]
 
 
 def centred_mean(values, bounds, threshold, budget, rng):
     third = budget.epsilon / 3
-    found = svt.above_threshold(-count_above(values, bounds), threshold, epsilon=budget.spend(third), monotone=True, rng=rng)
+    found = svt.above_threshold(-count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=budget.spend(third), monotone=True, rng=rng)
     bound = bounds[found[0] if found.size else -1]
     return bound, np.minimum(values, bound).sum() + rng.laplace(bound / budget.spend(third)), len(values) + rng.laplace(1 / budget.spend(third))
 

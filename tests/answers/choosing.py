@@ -109,7 +109,7 @@ def median(rate=1.0, *, seed=None, lengths=True, shift=0.0, clip=True, spend=1.0
                 pass
         elif spend:
             budget.spend(spend * epsilon)
-        x = np.sort(sensitivity.clip(values, low, high) if clip else values)
+        x = np.sort(sensitivity.clip(values, low=low, high=high) if clip else values)
         edges = np.concatenate([[low], x, [high]]) if clip else np.concatenate([[min(low, *x, low)], x, [max(high, *x, high)]])
         widths, n = np.diff(edges), len(x)
         with np.errstate(divide="ignore"):
@@ -230,7 +230,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(0.0), "whatever the values are"),
     (check.em_median, median(clip=False), "outside the public range"),
     (check.em_median, only_inside, "are left out"),
-    (check.em_median, lambda values, *given: median()(np.unique(sensitivity.clip(values, *given[:2])), *given), "equal values count only once"),
+    (check.em_median, lambda values, *given: median()(np.unique(sensitivity.clip(values, low=given[0], high=given[1])), *given), "equal values count only once"),
     (check.em_median, median(spend=0), "an answer is given"),
     (check.em_median, median(spend=0.4), "an answer is given"),
     (check.em_median, median(spend=2), "the ledger says 2 was spent"),
@@ -319,7 +319,7 @@ def test_the_law_of_permute_and_flip_keeps_its_promise():
 
 def test_the_medians_law_is_that_of_dplib():
     values, rng = [3.0, 3.5, 40.0, 90.0, 30.0], np.random.default_rng(6)
-    edges, right = quantiles.quantile_density(values, 0.5, low=0, high=100, epsilon=0.8, adjacency="add/remove")
+    edges, right = quantiles.quantile_density(values, share=0.5, low=0, high=100, epsilon=0.8, adjacency="add/remove")
     drawn = [choosing._median()(values, 0, 100, 0.8, rng) for _ in range(20_000)]
     share = np.histogram(drawn, edges)[0] / 20_000
     assert np.all(np.abs(share - right) < 6 * np.sqrt(right * (1 - right) / 20_000) + 1e-3)

@@ -72,7 +72,7 @@ def seed_inside(rows, clip, epsilon, delta, rng):
 def data_bound(rows, clip, epsilon, delta, rng):
     """Calibrates to the longest row of this table instead of the public bound."""
     longest = min(clip, np.linalg.norm(rows, axis=1).max(initial=1e-9))
-    return release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d, longest))(rows, clip, epsilon, delta, rng)
+    return release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, delta=d, sensitivity=longest))(rows, clip, epsilon, delta, rng)
 
 
 def divides_by_zero(rows, clip, epsilon, delta, rng):
@@ -88,7 +88,7 @@ def without_the_bad(rows, clip, epsilon, delta, rng):
 
 def keeps_nan(rows, clip, epsilon, delta, rng):
     length = np.linalg.norm(rows, axis=1)
-    sigma = mechanisms.gaussian_sigma(epsilon, delta, clip)
+    sigma = mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=clip)
     return (rows * (clip / np.maximum(length, clip))[:, None]).sum(axis=0) + rng.normal(scale=sigma, size=rows.shape[1])
 
 
@@ -96,7 +96,7 @@ def only_where(condition):
     """Noise only on the tables, or entries, where the condition holds."""
     def function(rows, clip, epsilon, delta, rng):
         exact = clipped(rows, clip).sum(axis=0)
-        return exact + rng.normal(scale=mechanisms.gaussian_sigma(epsilon, delta, clip), size=exact.size) * condition(rows, exact)
+        return exact + rng.normal(scale=mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=clip), size=exact.size) * condition(rows, exact)
 
     return function
 
@@ -123,7 +123,7 @@ def remembering():
         if not function.repeats:
             last.append(z)
         function.repeats = not function.repeats
-        return clipped(rows, clip).sum(axis=0) + z * mechanisms.gaussian_sigma(epsilon, delta, clip)
+        return clipped(rows, clip).sum(axis=0) + z * mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=clip)
 
     function.repeats = False
     return function
@@ -142,23 +142,23 @@ def zero_sum(rng, scale, rows):
 def nearly_best(bounds, epsilon, delta):
     """What a numerical minimiser finds: a little off, and just private enough."""
     got = scales(bounds, epsilon, delta) * (1 + 1e-4 * np.cos(np.arange(len(bounds))))
-    return got * math.sqrt(np.sum((np.asarray(bounds) / got) ** 2)) * mechanisms.gaussian_sigma(epsilon, delta)
+    return got * math.sqrt(np.sum((np.asarray(bounds) / got) ** 2)) * mechanisms.gaussian_sigma(epsilon, delta=delta)
 
 
 def crossover(epsilon, delta):
-    return next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(epsilon, delta, math.sqrt(m)) < math.sqrt(2) * m / epsilon)
+    return next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(m)) < math.sqrt(2) * m / epsilon)
 
 
 def honest(k, epsilon, delta):
-    return mechanisms.gaussian_delta(epsilon, math.sqrt(mechanisms.gaussian_sigma(epsilon, delta, math.sqrt(k))), math.sqrt(k))
+    return mechanisms.gaussian_delta(epsilon, sigma=math.sqrt(mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(k))), sensitivity=math.sqrt(k))
 
 
 def scales(bounds, epsilon, delta):
-    return mechanisms.gaussian_sigma(epsilon, delta) * np.sqrt(bounds * np.sum(bounds))
+    return mechanisms.gaussian_sigma(epsilon, delta=delta) * np.sqrt(bounds * np.sum(bounds))
 
 
 def equal(bounds, epsilon, delta):
-    return np.full(len(bounds), mechanisms.gaussian_sigma(epsilon, delta, np.linalg.norm(bounds)))
+    return np.full(len(bounds), mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=np.linalg.norm(bounds)))
 
 
 SOLUTIONS = [
@@ -188,12 +188,12 @@ WRONG = [
     (check.gau_sigma, classic, "classic formula, a bound"),
     (check.gau_sigma, lambda e, d, s: classic(e, d, s, 1.0), "1 for 1.25"),
     (check.gau_sigma, tail_sigma, "with probability 1 - delta"),
-    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d), "sensitivity was not used"),
-    (check.gau_sigma, lambda e, d, s: s**2 * mechanisms.gaussian_sigma(e, d), "not to its square"),
-    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d, s) ** 2, "this is the variance"),
-    (check.gau_sigma, lambda e, d, s: 0.999 * mechanisms.gaussian_sigma(e, d, s), "more than promised"),
-    (check.gau_sigma, lambda e, d, s: 1.001 * mechanisms.gaussian_sigma(e, d, s), "less noise will do"),
-    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, d, s) if e < 700 else math.nan, "finite number"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, delta=d), "sensitivity was not used"),
+    (check.gau_sigma, lambda e, d, s: s**2 * mechanisms.gaussian_sigma(e, delta=d), "not to its square"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, delta=d, sensitivity=s) ** 2, "this is the variance"),
+    (check.gau_sigma, lambda e, d, s: 0.999 * mechanisms.gaussian_sigma(e, delta=d, sensitivity=s), "more than promised"),
+    (check.gau_sigma, lambda e, d, s: 1.001 * mechanisms.gaussian_sigma(e, delta=d, sensitivity=s), "less noise will do"),
+    (check.gau_sigma, lambda e, d, s: mechanisms.gaussian_sigma(e, delta=d, sensitivity=s) if e < 700 else math.nan, "finite number"),
     (check.gau_sigma, lambda e, d, s: -1.0, "must be positive"),
     (check.gau_sigma, lambda e, d, s: "three", "expected a number"),
     (check.gau_break, lambda delta: 1.0, "range of the theorem"),
@@ -212,12 +212,12 @@ WRONG = [
     (check.gau_clip, release(lambda rows, clip: (rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), 1e-300))[:, None]).sum(axis=0)), "stretched"),
     (check.gau_clip, release(lambda rows, clip: clipped(rows, clip).sum(axis=0) + 3 * clip), "within"),
     (check.gau_clip, release(sigma=classic), "classic formula"),
-    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d)), "does not know the bound"),
-    (check.gau_clip, release(sigma=lambda e, d, c: 2 * mechanisms.gaussian_sigma(e, d, c)), "twice the sigma"),
-    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, d, c) ** 2), "sigma squared"),
-    (check.gau_clip, release(sigma=lambda e, d, c: math.sqrt(mechanisms.gaussian_sigma(e, d, c))), "root of sigma"),
-    (check.gau_clip, release(sigma=lambda e, d, c: 0.95 * mechanisms.gaussian_sigma(e, d, c)), "too little"),
-    (check.gau_clip, release(sigma=lambda e, d, c: 1.05 * mechanisms.gaussian_sigma(e, d, c)), "more than needed"),
+    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, delta=d)), "does not know the bound"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 2 * mechanisms.gaussian_sigma(e, delta=d, sensitivity=c)), "twice the sigma"),
+    (check.gau_clip, release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, delta=d, sensitivity=c) ** 2), "sigma squared"),
+    (check.gau_clip, release(sigma=lambda e, d, c: math.sqrt(mechanisms.gaussian_sigma(e, delta=d, sensitivity=c))), "root of sigma"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 0.95 * mechanisms.gaussian_sigma(e, delta=d, sensitivity=c)), "too little"),
+    (check.gau_clip, release(sigma=lambda e, d, c: 1.05 * mechanisms.gaussian_sigma(e, delta=d, sensitivity=c)), "more than needed"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale=scale / math.sqrt(rows.shape[1]), size=rows.shape[1])),
      "root of the number of entries"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: 0.0), "there is no noise"),
@@ -231,21 +231,21 @@ WRONG = [
     (check.gau_clip, spoils_the_table, "changes the table"),
     (check.gau_clip, lambda rows, clip, epsilon, delta, rng: 3.0, "expected 600 numbers"),
     (check.gau_clip, 3.0, "expected a function"),
-    (check.gau_crossover, lambda e, d: math.floor((mechanisms.gaussian_sigma(e, d) * e) ** 2) + 1, "root of 2 times b"),
+    (check.gau_crossover, lambda e, d: math.floor((mechanisms.gaussian_sigma(e, delta=d) * e) ** 2) + 1, "root of 2 times b"),
     (check.gau_crossover, lambda e, d: math.floor((classic(e, d) * e) ** 2 / 2) + 1, "classic formula"),
     (check.gau_crossover, lambda e, d: crossover(e, d) - 1, "the last m"),
-    (check.gau_crossover, lambda e, d: (mechanisms.gaussian_sigma(e, d) * e) ** 2 / 2, "whole number"),
+    (check.gau_crossover, lambda e, d: (mechanisms.gaussian_sigma(e, delta=d) * e) ** 2 / 2, "whole number"),
     (check.gau_crossover, lambda e, d: 7, "smaller m is enough"),
     (check.gau_crossover, lambda e, d: 2, "at this m"),
     (check.gau_covariance, lambda k, e, d: d, "promised delta"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, mechanisms.gaussian_sigma(e, d, math.sqrt(k)) ** 2, math.sqrt(k)), "holds variances"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, math.sqrt(mechanisms.gaussian_sigma(e, d, math.sqrt(k)))), "has length root k"),
+    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)) ** 2, sensitivity=math.sqrt(k)), "holds variances"),
+    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=math.sqrt(mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)))), "has length root k"),
     (check.gau_covariance, lambda k, e, d: 0.5, "more than is needed"),
     (check.gau_covariance, lambda k, e, d: 2.0, "between 0 and 1"),
     (check.gau_scales, equal, "equal noise"),
-    (check.gau_scales, lambda b, e, d: b * math.sqrt(len(b)) * mechanisms.gaussian_sigma(e, d), "in proportion to the bounds"),
+    (check.gau_scales, lambda b, e, d: b * math.sqrt(len(b)) * mechanisms.gaussian_sigma(e, delta=d), "in proportion to the bounds"),
     (check.gau_scales, lambda b, e, d: scales(b, e, d) ** 2, "standard deviations were asked"),
-    (check.gau_scales, lambda b, e, d: b * mechanisms.gaussian_sigma(e, d), "not private enough"),
+    (check.gau_scales, lambda b, e, d: b * mechanisms.gaussian_sigma(e, delta=d), "not private enough"),
     (check.gau_scales, lambda b, e, d: 1.01 * scales(b, e, d), "more noise than needed"),
     (check.gau_scales, lambda b, e, d: np.where(b < 2, 0, scales(b, e, d)), "gets no noise"),
     (check.gau_scales, lambda b, e, d: scales(b, e, d).sum(), "numbers"),

@@ -115,7 +115,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_profile, lambda mu: mu, "TypeError"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, lines(pairs, alpha)[0].max(axis=0)), "only the steep line"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, lines(pairs, alpha)[1].max(axis=0)), "only the flat line"),
-    (check.gdp_envelope, lambda pairs, alpha: np.min([fdp.approx(e, d)(alpha) for e, d in pairs], axis=0), "the lowest of the curves"),
+    (check.gdp_envelope, lambda pairs, alpha: np.min([fdp.approx(e, delta=d)(alpha) for e, d in pairs], axis=0), "the lowest of the curves"),
     (check.gdp_envelope, lambda pairs, alpha: np.concatenate(lines(pairs, alpha)).max(axis=0), "not negative"),
     (check.gdp_envelope, joined, "does worse than your promise"),
     (check.gdp_envelope, lambda pairs, alpha: fdp.gaussian(1.0)(alpha), "does worse than your promise"),

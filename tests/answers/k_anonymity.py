@@ -52,7 +52,7 @@ def missing_first(df, qi, k):
 
 
 def packages(df, qi, k):
-    labels = anonymity.mondrian(df, qi, k)
+    labels = anonymity.mondrian(df, qi, k=k)
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
 
 

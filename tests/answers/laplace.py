@@ -217,7 +217,7 @@ def drop_nan(values, low, high):
 
 def step_of_the_table(values, low, high, epsilon, rng):
     """The farthest value of this table instead of the farthest that there may be."""
-    far = np.abs(sensitivity.clip(values, low, high)).max() if len(values) else max(abs(low), abs(high))
+    far = np.abs(sensitivity.clip(values, low=low, high=high)).max() if len(values) else max(abs(low), abs(high))
     return parts(step=lambda *_: far)(values, low, high, epsilon, rng)
 
 
@@ -443,7 +443,7 @@ LEAKS = [
     *((check.lap_bug, leak) for leak in (
         parts(reuse=True), kept(PARTS), lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, np.random.default_rng(3)),
         lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, rng) if len(values) else (0.0, 0.0),
-        lambda values, low, high, epsilon, rng: (sensitivity.clip(values, low, high).sum(), 1.0) if len(values) == 1
+        lambda values, low, high, epsilon, rng: (sensitivity.clip(values, low=low, high=high).sum(), 1.0) if len(values) == 1
         else PARTS(values, low, high, epsilon, rng),
         lambda values, low, high, epsilon, rng: (0.0, PARTS(values, low, high, epsilon, rng)[1]) if not np.any(values)
         else PARTS(values, low, high, epsilon, rng),

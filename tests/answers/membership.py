@@ -38,7 +38,7 @@ def never_above_all(members, strangers, fpr):
 
 def optimist(members, strangers, fpr):
     """Breaks ties in favour of the attacker."""
-    return tpr_at(members + 1e-9, strangers, fpr)
+    return tpr_at(members + 1e-9, strangers, fpr=fpr)
 
 
 def means(factor=1.0, *, scale=None, draw="laplace", shared=False, seed=None, cut=False, correlated=False):

@@ -87,7 +87,7 @@ def counter(seed=None, factor=3.0, way="tree", draw="laplace"):
         scale = factor(len(levels), epsilon) if callable(factor) else factor * len(levels) / 3 / epsilon
         blocks = [level + (rng.laplace(scale=scale, size=level.size) if draw == "laplace" else rng.normal(scale=2**0.5 * scale, size=level.size))
                   for level in levels]
-        return [histograms.range_count(blocks, 0, day) for day in range(1, days + 1)]
+        return [histograms.range_count(blocks, start=0, stop=day) for day in range(1, days + 1)]
 
     return function
 

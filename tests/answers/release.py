@@ -16,7 +16,7 @@ def table(factor=2.0, *, draw="laplace", seed=None, only_filled=False, after=lam
     def function(values, edges, epsilon, rng):
         rng, found = own or rng, np.histogram(values, bins=edges)[0]
         if draw == "integer":
-            noise = histograms.perturb(np.full(len(found), 10**6), epsilon=epsilon * 2 / factor, integer=True, rng=rng) - 10**6
+            noise = histograms.perturb(np.full(len(found), 10**6), epsilon=epsilon * 2 / factor, integer=True, adjacency="replace", rng=rng) - 10**6
         else:
             b = (factor(len(values), found) if callable(factor) else factor) / epsilon
             noise = getattr(rng, draw)(scale=b, size=len(found))
@@ -136,7 +136,7 @@ WRONG = [  # checker, answer, a piece of what it must say
      "write scale="),
     (check.hist_mend, lambda values, edges, epsilon, rng: print(end=""), "return"),
     (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, epsilon, rng) / max(len(values), 1), "shares"),
-    (check.hist_mend, table(after=lambda printed: histograms.simplex(printed, 7.0)), "should be"),
+    (check.hist_mend, table(after=lambda printed: histograms.simplex(printed, total=7.0)), "should be"),
     (check.hist_mend, count_values, "which lines there are"),
     (check.hist_mend, from_the_data, "no bound"),
     (check.hist_mend, half_open, "upper edge"),
@@ -168,7 +168,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_phantom, lambda counts, epsilon: 0.0, "the answer is"),
     (check.hist_phantom, lambda counts, epsilon: 0.9995 * phantoms(counts, epsilon), "do not simulate"),
     (check.hist_simplex, histograms.simplex, "hist_simplex: write it without histograms.simplex"),
-    (check.hist_lattice, lambda w, n: histograms.lattice(w, n), "without histograms.simplex or histograms.lattice"),
+    (check.hist_lattice, lambda w, n: histograms.lattice(w, n=n), "without histograms.simplex or histograms.lattice"),
 ]
 
 

@@ -27,7 +27,7 @@ def rounded(noisy, size, rng):
     weights = np.clip(noisy, 0, None)
     if weights.sum() == 0:
         weights = np.ones(len(noisy))
-    return np.repeat(np.arange(len(noisy)), histograms.lattice(size * weights / weights.sum(), size))
+    return np.repeat(np.arange(len(noisy)), histograms.lattice(size * weights / weights.sum(), n=size))
 
 
 def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind=False, signed=False, greedy=False, step=2, total=True,
@@ -158,7 +158,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 
 UNUSUAL = [
-    (check.syn_rows, lambda noisy, size, rng: synthetic.sample(np.clip(noisy, 0, None) if noisy.max() > 0 else np.ones(len(noisy)), size, rng=rng)),
+    (check.syn_rows, lambda noisy, size, rng: synthetic.sample(np.clip(noisy, 0, None) if noisy.max() > 0 else np.ones(len(noisy)), rows=size, rng=rng)),
     (check.syn_mwem, lambda c, q, e, t, rng: mwem()(c, q[:, :], e, t, np.random.default_rng(rng.integers(2**60)))),
     (check.syn_mwem, lambda *arguments: mwem()(*arguments).tolist()),
     (check.syn_mwem, checking.seeded(lambda seed: mwem(seed=seed, gumbel=True))),

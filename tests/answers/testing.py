@@ -49,7 +49,7 @@ def better_of_two(run, d, d2, n, rng):
     return max(audit.audit(run, d, d2, n=n // 2, rng=rng).epsilon for _ in range(2))
 
 
-RUNS = {true: audit.runs_needed(np.exp(true) / (np.exp(true) + 9), 1 / (np.exp(true) + 9), 1.0) for true in (1.2, 1.5, 3.0)}
+RUNS = {true: audit.runs_needed(np.exp(true) / (np.exp(true) + 9), 1 / (np.exp(true) + 9), epsilon=1.0) for true in (1.2, 1.5, 3.0)}
 BREAK = {
     "same_noise": ([30, 70], [30], lambda out: out[:, 1] - out[:, 0] > -0.5),
     "tidy_sum": ([50], [], lambda out: out > 0),
@@ -106,7 +106,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_split, lambda run, d, d2, n, rng: 1 / 0, "ZeroDivisionError"),
     (check.audit_split, "no function", "expected a function"),
     (check.audit_runs, {1.2: 2208, 1.5: 404, 3.0: 47}, "Laplace mechanism"),
-    (check.audit_runs, {**RUNS, 1.5: audit.runs_needed(np.exp(1.5) / (np.exp(1.5) + 1), 1 / (np.exp(1.5) + 1), 1.0)}, "for two answers"),
+    (check.audit_runs, {**RUNS, 1.5: audit.runs_needed(np.exp(1.5) / (np.exp(1.5) + 1), 1 / (np.exp(1.5) + 1), epsilon=1.0)}, "for two answers"),
     (check.audit_runs, {**RUNS, 3.0: 2 * RUNS[3.0]}, "most telling"),
     (check.audit_runs, {**RUNS, 1.2: 900}, "whatever the event"),
     (check.audit_runs, {1.2: 2200}, "expected the true losses"),

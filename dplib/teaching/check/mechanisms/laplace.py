@@ -144,7 +144,7 @@ def lap_interval(interval):
 
 def _brute(query, universe, adjacency):
     tables = [t for size in range(5) for t in itertools.combinations_with_replacement(universe, size)]
-    return max(sens.empirical(query, t, universe, adjacency) for t in tables)
+    return max(sens.empirical(query, t, universe=universe, adjacency=adjacency) for t in tables)
 
 
 def _third(x, low, high):
@@ -437,7 +437,7 @@ def _rows(what, values, more, low, high, epsilon, **settings):
     tables = [np.array(rows, dtype=float) for rows in (values, [*values, *more])]
     step = max(abs(low), abs(high))
     return Pair(what, *((rows, low, high, epsilon) for rows in tables), ((len(more) * epsilon, 0.0),),
-                tuple((sens.clip(t, low, high).sum(), len(t)) for t in tables),
+                tuple((sens.clip(t, low=low, high=high).sum(), len(t)) for t in tables),
                 within=(NEAR * 2 * step / epsilon, NEAR * 2 / epsilon), share=0.75, **settings)
 
 

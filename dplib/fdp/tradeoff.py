@@ -1,45 +1,18 @@
-"""f-DP: privacy as a test that cannot be done well, and the exact arithmetic of such tests.
-
-Somebody who sees the output and must tell one data set from its neighbour faces the laws P and Q of the output on the
-two. The trade-off function f = T(P, Q) says how few of the Q's such a test can miss (type II error f(alpha)) when it
-may wrongly reject P with probability alpha (type I error). The higher f, the more privacy; 1 - alpha is perfect.
-
-A trade-off function is held here as its two privacy profiles, for epsilon >= 0,
-
-    delta(epsilon) = sup over events S of Q(S) - e^epsilon P(S) = 1 + f*(-e^epsilon),   and the same with P and Q swapped.
-
-Every number errs on the safe side: a delta or epsilon is never below the truth, a curve never above it, up to the last
-digits of the closed forms. (The central limit theorem of `clt` is an approximation; only its band is a bound.)
-"""
+"""Trade-off functions: the curves, and what can be calculated with them."""
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
-from scipy.special import expit, log_ndtr, ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
-from dplib._validate import non_negative, probability, whole
+from dplib._gaussian import tails
+from dplib._validate import array, laws, non_negative, probability, whole
+from dplib.fdp.product import Factor, Formula, Product, Profile, worse
 
-__all__ = ["CentralLimit", "Moments", "TradeOff", "approx", "clt", "compose", "finite", "from_curve", "gaussian", "laplace", "moments", "worst"]
-
-
-class _Side:
-    """One privacy profile: `delta` on arrays of epsilon >= 0, never below the truth and close to it relatively, also where it is small.
-
-    Beyond `reach` it is `infinite`, the mass of the infinite losses (or as near to it as makes no difference).
-    """
-
-    def __init__(self, delta, reach, infinite=0.0):
-        self.delta, self.reach, self.infinite = delta, float(reach), float(infinite)
-
-    @property
-    def bounded(self):
-        """Whether no finite loss is above `reach`."""
-        return float(self.delta(self.reach)) <= self.infinite
+__all__ = ["TradeOff", "approx", "compose", "finite", "from_curve", "gaussian", "laplace", "worst"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +40,8 @@ class TradeOff:
     (4.22, 0.746)
     """
 
-    ahead: _Side                                 # Q(S) - e^epsilon P(S): large losses ln(dQ/dP)
-    back: _Side                                  # P(S) - e^epsilon Q(S)
+    ahead: Profile                               # Q(S) - e^epsilon P(S): large losses ln(dQ/dP)
+    back: Profile                                # P(S) - e^epsilon Q(S)
     name: str
     curve: Callable | None = None                # closed form of f, where there is one
     step: float | None = None                    # where losses are whole multiples of a step
@@ -77,9 +50,7 @@ class TradeOff:
 
     def __call__(self, alpha):
         """f(alpha) for alpha in [0, 1]: the highest of the supporting lines that the profiles give, never above f."""
-        alpha = np.asarray(alpha, dtype=float)
-        if not np.all((alpha >= 0) & (alpha <= 1)):
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
+        alpha = array("alpha", alpha, low=0, high=1)
         if self.curve is not None:
             return self.curve(alpha)[()]
         low, high = (np.full(alpha.shape, bound) for bound in (-min(self.back.reach, 700), min(self.ahead.reach, 700)))
@@ -128,7 +99,7 @@ class TradeOff:
         """What holds in both directions: the convex hull of min(f, f inverse). Compose first, symmetrise last."""
         if self.symmetric:
             return self
-        side = _worse([self.ahead, self.back])
+        side = worse([self.ahead, self.back])
         return TradeOff(side, side, f"{self.name}.symmetrize()", step=self.step)
 
     def subsample(self, p):
@@ -146,14 +117,14 @@ class TradeOff:
             return p * ahead.delta(epsilon + np.log1p((p - 1) / p * np.expm1(-epsilon)))
 
         def add(epsilon):
-            rest = np.maximum(1 + np.expm1(-epsilon) / p, 0.0)
-            loss = -np.log(np.maximum(rest, 1e-300))
+            gone = np.expm1(-epsilon) / p
+            rest, loss = np.maximum(1 + gone, 0.0), -np.log1p(np.maximum(gone, np.nextafter(-1, 0)))
             return np.where(rest > 0, p * np.exp(np.minimum(epsilon, 700)) * rest * back.delta(loss), 0.0)
 
-        far = ahead.reach + math.log1p((p - 1) / p * math.expm1(-ahead.reach)) if ahead.reach < 1 else np.logaddexp(math.log1p(-p), math.log(p) + ahead.reach)
+        far = _diluted(ahead.reach, p)
         near = -math.log1p(p * math.expm1(-back.reach) if back.infinite == 0 else -p)
-        sides = _Side(remove, far * (1 + 1e-13), p * ahead.infinite), _Side(add, near * (1 + 1e-13))
-        return TradeOff(*sides, f"{self.name}.subsample({p:g})")
+        farther, nearer = Formula(remove, far * (1 + 1e-13), p * ahead.infinite), Formula(add, near * (1 + 1e-13))
+        return TradeOff(farther, nearer, f"{self.name}.subsample({p:g})")
 
     def group(self, k):
         """What holds for groups of k: 1 - (1 - f) iterated k times (Dong, Roth and Su 2022, section 2).
@@ -166,14 +137,15 @@ class TradeOff:
             return self
         if self.mu is not None:
             return gaussian(k * self.mu)
-        ahead, back = _grouped(self, k), self.symmetric or _grouped(self.inverse(), k)
+        ahead = _grouped(self, k)
+        back = ahead if self.symmetric else _grouped(self.inverse(), k)
 
         def curve(alpha):
             for _ in range(k):
                 alpha = 1 - self(alpha)
             return 1 - alpha
 
-        return TradeOff(ahead, ahead if self.symmetric else back, f"{self.name}.group({k})", curve, self.step)
+        return TradeOff(ahead, back, f"{self.name}.group({k})", curve, self.step)
 
     def __matmul__(self, other):
         return compose([(self, 1), (other, 1)]) if isinstance(other, TradeOff) else NotImplemented
@@ -190,7 +162,7 @@ class TradeOff:
         return np.where(loss >= 0, self.ahead.delta(up), np.exp(-down) * self.back.delta(down) - np.expm1(-down))
 
 
-def approx(epsilon, delta=0.0):
+def approx(epsilon, *, delta=0.0):
     """f of (epsilon, delta)-DP; with delta = 0 that of randomized response.
 
     Privacy
@@ -232,7 +204,7 @@ def approx(epsilon, delta=0.0):
     def curve(alpha):
         return np.maximum(0.0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * alpha, math.exp(-epsilon) * (1 - delta - alpha)))
 
-    side = _Side(profile, epsilon, delta)
+    side = Formula(profile, epsilon, delta)
     return TradeOff(side, side, f"approx({epsilon:g}{f', {delta:g}' if delta else ''})", curve, epsilon or None)
 
 
@@ -272,14 +244,11 @@ def gaussian(mu):
     if mu == 0:
         return replace(approx(0.0), name="gaussian(0)", mu=0.0)
 
-    def profile(epsilon):                        # in log space, as in mechanisms.log_gaussian_delta
-        z = np.minimum(epsilon / mu, 1e8)
-        first = log_ndtr(mu / 2 - z)
-        gap = np.minimum(0.0, epsilon + log_ndtr(-mu / 2 - z) - first)
-        rounding = 1e-15 * (1 + epsilon - 2 * first) * np.exp(gap)
-        return np.minimum(1.0, np.exp(first) * (rounding - np.expm1(gap)) * (1 + 1e-15 * (1 - first)))
+    def profile(epsilon):
+        tail, share = tails(mu / 2, np.minimum(epsilon / mu, 1e8), epsilon)
+        return np.minimum(1.0, np.exp(tail) * share * (1 + 1e-15 * (1 - tail)))
 
-    side = _Side(profile, mu * mu / 2 + 12 * mu)
+    side = Formula(profile, mu * mu / 2 + 12 * mu)
     return TradeOff(side, side, f"gaussian({mu:g})", lambda alpha: ndtr(-ndtri(alpha) - mu), mu=mu)
 
 
@@ -323,7 +292,7 @@ def laplace(epsilon):
             middle = least / np.maximum(4 * alpha, 1e-300)
         return np.where(left, 1 - np.exp(min(epsilon, 700)) * alpha, np.where(alpha <= 0.5, middle, least * (1 - alpha)))
 
-    side = _Side(lambda loss: -np.expm1(np.minimum(loss - epsilon, 0.0) / 2), epsilon)
+    side = Formula(lambda loss: -np.expm1(np.minimum(loss - epsilon, 0.0) / 2), epsilon)
     return TradeOff(side, side, f"laplace({epsilon:g})", curve)
 
 
@@ -360,17 +329,11 @@ def finite(p, q):
     >>> round(f.epsilon(0.0), 4), round(float(f(0.25)), 4)
     (1.0986, 0.25)
     """
-    laws = [np.asarray(law, dtype=float) for law in (p, q)]
-    for name, law in zip("pq", laws):
-        if law.ndim != 1 or not np.all(law >= 0) or not abs(law.sum() - 1) < 1e-9:
-            raise ValueError(f"{name} must be a list of probabilities that sum to 1, got {law!r}")
-    if laws[0].shape != laws[1].shape:
-        raise ValueError(f"p and q must have the same length, got {laws[0].size} and {laws[1].size}")
-    p, q = (law / law.sum() for law in laws)
-    return TradeOff(_finite_side(p, q), _finite_side(q, p), f"finite({p.size} outcomes)")
+    p, q = (law / law.sum() for law in laws(p, q))
+    return TradeOff(_outcomes(p, q), _outcomes(q, p), f"finite({p.size} outcomes)")
 
 
-def _finite_side(p, q):
+def _outcomes(p, q):
     with np.errstate(divide="ignore"):
         losses = np.where(q > 0, np.log(np.maximum(q, 1e-323)) - np.log(p), -np.inf)
     order = np.argsort(losses)
@@ -382,7 +345,7 @@ def _finite_side(p, q):
         return np.maximum(infinite, tails[1][i] * (1 + 1e-15) - np.exp(np.minimum(epsilon, 700)) * tails[0][i])
 
     most = losses[np.isfinite(losses)].max(initial=0.0)
-    return _Side(profile, most, infinite)
+    return Formula(profile, most, infinite)
 
 
 def worst(functions):
@@ -425,15 +388,10 @@ def worst(functions):
         return functions[0]
     if all(f.mu is not None for f in functions):
         return gaussian(max(f.mu for f in functions))
-    ahead = _worse([f.ahead for f in functions])
-    back = ahead if all(f.symmetric for f in functions) else _worse([f.back for f in functions])
+    ahead = worse([f.ahead for f in functions])
+    back = ahead if all(f.symmetric for f in functions) else worse([f.back for f in functions])
     steps = {f.step for f in functions}
     return TradeOff(ahead, back, f"worst({len(functions)} functions)", step=steps.pop() if len(steps) == 1 else None)
-
-
-def _worse(sides):
-    return _Side(lambda epsilon: np.max([side.delta(epsilon) for side in sides], axis=0),
-                 max(side.reach for side in sides), max(side.infinite for side in sides))  # fmt: skip
 
 
 def from_curve(alpha, beta):
@@ -475,24 +433,25 @@ def from_curve(alpha, beta):
     >>> bool(f(0.1) < gaussian(1.0)(0.1))
     True
     """
-    alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
-    if alpha.ndim != 1 or alpha.size == 0 or not np.all((alpha >= 0) & (alpha <= 1)) or not np.all(np.diff(alpha) > 0):
-        raise ValueError(f"alpha must increase within [0, 1], got {alpha!r}")
-    if beta.shape != alpha.shape or not np.all((beta >= 0) & (beta <= 1)):
-        raise ValueError(f"beta must be as long as alpha, with values in [0, 1], got {beta!r}")
-    a, b = _hull(np.concatenate([[0.0], alpha, [1.0]]), np.concatenate([[1.0], beta, [0.0]]))
+    alpha = array("alpha", alpha, ndim=1, least=1, low=0, high=1)
+    beta = array("beta", beta, ndim=1, low=0, high=1)
+    if not np.all(np.diff(alpha) > 0):
+        raise ValueError(f"alpha must increase, got {alpha!r}")
+    if beta.shape != alpha.shape:
+        raise ValueError(f"beta must be as long as alpha, {alpha.size}, got {beta.size}")
+    a, b = lower_hull(np.concatenate([[0.0], alpha, [1.0]]), np.concatenate([[1.0], beta, [0.0]]))
     if np.any(np.abs(beta - np.interp(alpha, a, b)) > 1e-9):
         raise ValueError(f"beta: no trade-off function passes through these points, got {beta!r}")
     slope = np.diff(b) / np.diff(a)
     before, after = slope[:-1], np.append(slope[1:], 0.0)       # at each dip: lines through the pair to its left and the one to its right
     at_left, at_right = b[1:-1] - before * a[1:-1], b[1:] - after * a[1:]            # their heights at alpha = 0
     dip = np.clip((at_left - at_right[1:]) / np.maximum(after[1:] - before, 1e-300), a[1:-1], a[2:])
-    a, b = _hull(np.concatenate([[0.0], dip, [1.0]]), np.maximum(0.0, np.concatenate([[at_right[0]], at_left + before * dip, [0.0]])))
+    a, b = lower_hull(np.concatenate([[0.0], dip, [1.0]]), np.maximum(0.0, np.concatenate([[at_right[0]], at_left + before * dip, [0.0]])))
     p, q = np.append(0.0, np.diff(a)), np.append(1 - b[0], -np.diff(b))
     return replace(finite(p, np.maximum(q, 0.0)), name=f"from_curve({alpha.size} points)")
 
 
-def _hull(x, y):
+def lower_hull(x, y):
     """Corners of the lower convex hull of points, from left to right."""
     hull = []
     for point in sorted(zip(x.tolist(), y.tolist())):
@@ -545,24 +504,28 @@ def compose(parts):
     >>> round((approx(0.1) ** 100).epsilon(1e-5), 4)
     4.3068
     """
-    counts = {}                                  # flat: a product of products is computed from the first factors
-    for f, n in _pairs(parts):
+    counts: Counter[TradeOff] = Counter()        # flat: a product of products is computed from the first factors
+    for f, n in counted(parts):
         for part, times in f.parts or [(f, 1)]:
-            counts[id(part)] = (part, counts.get(id(part), (part, 0))[1] + n * times)
-    flat = [(f, n) for f, n in counts.values() if n and f.mu is None]
-    mu = math.sqrt(math.fsum(n * f.mu**2 for f, n in counts.values() if f.mu is not None))
+            counts[part] += n * times
+    flat = [(f, n) for f, n in counts.items() if n and f.mu is None]
+    mu = math.sqrt(math.fsum(n * f.mu**2 for f, n in counts.items() if f.mu is not None))
     if mu > 0 or not flat:
         flat.append((gaussian(mu), 1))
-    told = [f for f, _ in flat if f.ahead.infinite > 1 - 1e-15]
-    if told or (len(flat) == 1 and flat[0][1] == 1):       # beside an output that tells all, nothing counts
-        return (told or [flat[0][0]])[0]
-    ahead = _Product([(f.ahead, f.back, n, f.step) for f, n in flat])
-    back = ahead if all(f.symmetric for f, _ in flat) else _Product([(f.back, f.ahead, n, f.step) for f, n in flat])
+    for f, _ in flat:
+        if f.ahead.infinite > 1 - 1e-15:         # beside an output that tells all, nothing counts
+            return f
+    if len(flat) == 1 and flat[0][1] == 1:
+        return flat[0][0]
+    factors = [Factor(f.ahead, f.back, n, f.step) for f, n in flat]
+    ahead = Product(factors)
+    back = ahead if all(f.symmetric for f, _ in flat) else Product([factor.swapped() for factor in factors])
     name = " @ ".join(f"{f.name} ** {n}" if n > 1 else f.name for f, n in flat[:3]) + (" @ ..." if len(flat) > 3 else "")
     return TradeOff(ahead, back, f"({name})", parts=tuple(flat))
 
 
-def _pairs(parts):
+def counted(parts):
+    """The pairs of a product as a list; ValueError unless it holds (TradeOff, whole number) pairs."""
     try:
         pairs = [(f, n) for f, n in parts]
     except (TypeError, ValueError):
@@ -573,131 +536,9 @@ def _pairs(parts):
     return [(f, whole("n", n, least=0)) for f, n in pairs]
 
 
-_TAIL = 1e-16                                    # mass left outside the window, on each side
-_ROUNDING = 2e-13                                # relative error of a profile and of the transforms, for each factor
-
-
-class _Product(_Side):
-    """Profile of a product in one direction, computed when it is first asked for.
-
-    All is done on the law of the total loss tilted by e^(rate loss): an error of relative size r in it is an error of at
-    most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
-    """
-
-    def __init__(self, parts):
-        self.parts = parts
-        self.infinite = -math.expm1(math.fsum(n * math.log1p(-min(ahead.infinite, 1 - 1e-16)) for ahead, _, n, _ in parts))
-        self.top = sum(n * ahead.reach for ahead, _, n, _ in parts) * (1 + 1e-15)
-
-    @cached_property
-    def bounded(self):
-        return all(ahead.bounded for ahead, *_ in self.parts)
-
-    @cached_property
-    def reach(self):
-        step, start, above, *_ = self._table
-        window = max(start + above.size * step, step)
-        return min(self.top, window) if self.bounded else window
-
-    def delta(self, epsilon):
-        step, start, above, other, rate, growth, slack, infinite = self._table
-        epsilon = np.asarray(epsilon, dtype=float)
-        i = np.clip(np.ceil((epsilon - start) / step), 0, above.size - 1).astype(int)
-        loss = start + i * step
-        finite_part = np.maximum(above[i] - np.exp(np.minimum(epsilon - loss, 0.0)) * other[i], 0.0) * np.exp(growth - rate * loss)
-        total = infinite + finite_part + slack * np.exp(growth - rate * epsilon)
-        return np.where(self.bounded & (epsilon >= self.top), self.infinite, np.clip(total, self.infinite, 1.0))
-
-    @cached_property
-    def _table(self):
-        step = _resolution(self.parts)
-        laws = [(*_law(ahead, back, step), n) for ahead, back, n, _ in self.parts]
-        variance = sum(n * _variance(loss, mass) for loss, mass, _, n in laws)
-        variance = max(variance, 0.02 * max(loss[-1] for loss, *_ in laws) ** 2)
-        rate = (math.sqrt(1 + 64 / variance) - 1) / 2      # so that a normal loss would have growth 8
-        while True:
-            growths = [math.log((np.maximum(mass, 0) * np.exp(rate * loss)).sum()) for loss, mass, *_ in laws]
-            growth = sum(n * growth for growth, (*_, n) in zip(growths, laws))
-            if growth <= 10:
-                break
-            rate /= 1.5
-        tilted = [(loss, mass * np.exp(rate * loss - growth), n) for growth, (loss, mass, _, n) in zip(growths, laws)]
-        start, stop = (math.floor(_far(tilted, -1) / step), math.ceil(_far(tilted, 1) / step))
-        size = next_fast_len(max(stop - start + 2, *(loss.size for loss, *_ in laws), 16), real=True)
-        factors = [rfft(mass, size) for _, mass, _ in tilted]
-        spectrum, counts = np.zeros_like(factors[0]), [n for *_, n in tilted]
-        seen = sum(n * np.log(np.abs(factor) + 1e-300) for n, factor in zip(counts, factors)) > -80      # the rest is below e^-80
-        spectrum[seen] = math.prod(factor[seen] ** n for n, factor in zip(counts, factors))
-        shift = -sum(n * (loss.size // 2) for loss, _, n in tilted)
-        law = np.maximum(np.roll(irfft(spectrum, size), (shift - start) % size), 0.0)
-        total = sum(n for *_, n in laws)
-        infinite = -math.expm1(math.fsum(n * math.log1p(-min(lost, 1 - 1e-16)) for _, _, lost, n in laws))
-        above, other = (np.append(_discounted(law, factor * step), 0.0) for factor in (rate, 1 + rate))
-        return step, start * step, above, other, rate, growth, 4 * _TAIL + _ROUNDING * total, infinite
-
-
-def _law(ahead, back, step):
-    """Losses on a lattice, their masses under Q, and the mass of the infinite loss, of a pair that dominates the given one."""
-    m = max(1, math.ceil(max(ahead.reach, back.reach) / step - 1e-9))
-    loss = np.arange(m + 1) * step
-
-    def bends(delta):                            # change of the slope in x = e^epsilon at each point but 0, times x
-        rise = np.diff(delta, append=delta[-1])
-        return (rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)
-
-    delta = ahead.delta(loss)
-    up, down = bends(delta), bends(back.delta(loss)) * np.exp(-loss[1:])
-    centre = 1 - delta[-1] - up.sum() - down.sum()
-    return np.concatenate([-loss[:0:-1], loss]), np.concatenate([down[::-1], [centre], up]), float(delta[-1])
-
-
-def _variance(loss, mass):
-    mass = np.maximum(mass, 0) / np.maximum(mass, 0).sum()
-    return float((mass * (loss - (mass * loss).sum()) ** 2).sum())
-
-
-def _resolution(parts):
-    """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss."""
-    steps = [step or math.inf for *_, step in parts]
-    base = min(steps)
-    if base < math.inf and all(abs(step / base - round(step / base)) < 1e-9 for step in steps if step < math.inf):
-        if max(steps) < math.inf:
-            return base
-    else:
-        base = 0.0
-    count = sum(n for *_, n, _ in parts)
-    finest = min(max(4096 / math.sqrt(count), 100), 1024)
-    step = max(max(ahead.reach, back.reach) for ahead, back, *_ in parts) / 256 or 1.0
-    for _ in range(40):
-        variance = sum(n * _variance(*_law(ahead, back, step)[:2]) for ahead, back, n, _ in parts) / count
-        wanted = math.sqrt(variance) / finest
-        if step <= 1.05 * wanted or wanted == 0:
-            break
-        step = max(wanted, step / 64)
-    return base / math.ceil(base / step) if base else step
-
-
-def _far(laws, sign):
-    """A loss beyond which the total has mass at most _TAIL, above (sign 1) or below (-1), by Chernoff's bound."""
-    variance = sum(n * _variance(loss, mass) for loss, mass, n in laws)
-    best = sum(n * loss[-1] for loss, _, n in laws)
-    for share in (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0):
-        tilt = share * math.sqrt(-2 * math.log(_TAIL) / max(variance, 1e-300))
-        if tilt * max(loss[-1] for loss, *_ in laws) < 700:
-            total = sum(n * math.log((np.maximum(mass, 0) * np.exp(sign * tilt * loss)).sum()) for loss, mass, n in laws)
-            best = min(best, (total - math.log(_TAIL)) / tilt)
-    return sign * best
-
-
-def _discounted(mass, rate):
-    """Sums over j >= i of mass[j] e^(-rate (j - i)), in blocks within which nothing underflows."""
-    sums, block, carry = np.empty_like(mass), max(1, int(500 / rate)), 0.0
-    for stop in range(mass.size, 0, -block):
-        start = max(0, stop - block)
-        weight = np.exp(-rate * np.arange(stop - start + 1))
-        sums[start:stop] = (np.cumsum((mass[start:stop] * weight[:-1])[::-1])[::-1] + carry * weight[-1]) / weight[:-1]
-        carry = sums[start]
-    return sums
+def _diluted(loss, p):
+    """ln(1 - p + p e^loss), what is left of a loss that counts with probability p only."""
+    return math.log1p(p * math.expm1(loss)) if loss < 1 else float(np.logaddexp(math.log1p(-p), math.log(p) + loss))
 
 
 def _minimum(function, low, high, rounds=64):
@@ -744,129 +585,4 @@ def _grouped(f, k):
     profile = f._height
     for times in range(2, k):
         profile = table(profile, math.ceil(times * reach / step))
-    return _Side(lambda epsilon: longer(profile, np.asarray(epsilon, dtype=float)), k * reach, infinite)
-
-
-class Moments(NamedTuple):
-    """Moments of the loss under P: the mean of -loss, of loss^2, of abs(loss)^3 and of abs(loss + kl)^3."""
-
-    kl: float
-    kappa2: float
-    kappa3: float
-    kappa3_bar: float
-
-
-def moments(f):
-    """The four functionals of f in the central limit theorem for f-DP; inf where f has a flat part (an infinite loss).
-
-    Privacy
-    -------
-    measure : none by itself; kl is the Kullback-Leibler divergence of P from Q
-    adjacency : the one of f
-    guarantee : numerical, of relative error about 1e-7, above the truth
-
-    Parameters
-    ----------
-    f : TradeOff
-
-    Returns
-    -------
-    Moments
-
-    Raises
-    ------
-    ValueError
-        If `f` is not a TradeOff.
-
-    References
-    ----------
-    Dong, Roth and Su (2022), Theorem 3.4.
-
-    Examples
-    --------
-    >>> m = moments(gaussian(1.0))
-    >>> round(m.kl, 4), round(m.kappa2, 4)
-    (0.5, 1.25)
-    """
-    if not isinstance(f, TradeOff):
-        raise ValueError(f"f must be a TradeOff, got {f!r}")
-    if f.back.infinite > 0:
-        return Moments(*[math.inf] * 4)
-    step = f.step or (max(f.ahead.reach, f.back.reach) / 2**14 or 1.0)
-    loss, mass, _ = _law(f.back, f.ahead, step)  # the other way round: masses under P, losses of the other sign
-    kl = float((mass * loss).sum())
-    return Moments(kl, *(float((mass * np.abs(loss - centre) ** power).sum()) for power, centre in ((2, 0), (3, 0), (3, kl))))
-
-
-@dataclass(frozen=True)
-class CentralLimit:
-    """G_mu as the limit of a product, with the Berry-Esseen band: lower <= product <= upper on [gamma, 1 - gamma]."""
-
-    mu: float
-    gamma: float
-
-    def lower(self, alpha):
-        """G_mu(alpha + gamma) - gamma; nan outside [gamma, 1 - gamma]."""
-        return self._band(alpha, self.gamma)
-
-    def upper(self, alpha):
-        """G_mu(alpha - gamma) + gamma; nan outside [gamma, 1 - gamma]."""
-        return self._band(alpha, -self.gamma)
-
-    def _band(self, alpha, shift):
-        alpha = np.asarray(alpha, dtype=float)
-        if not np.all((alpha >= 0) & (alpha <= 1)):
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
-        inside = (alpha >= self.gamma) & (alpha <= 1 - self.gamma)
-        value = gaussian(self.mu)(np.clip(alpha + shift, 0, 1)) - shift
-        return np.where(inside, np.clip(value, 0, 1), np.nan)[()]
-
-
-def clt(parts):
-    """The central limit theorem for a product of symmetric trade-off functions [(f, n), ...], with its error bound.
-
-    mu = 2 K / s with K the sum of kl and s^2 the sum of kappa2 - kl^2; gamma = 0.56 (sum of kappa3_bar) / s^3. G_mu
-    alone is an approximation and can promise too much; `lower` is a bound.
-
-    Privacy
-    -------
-    measure : f-DP
-    adjacency : the one shared by the parts
-    guarantee : the product lies between `lower` and `upper` for alpha in [gamma, 1 - gamma]; G_mu itself is no bound
-
-    Parameters
-    ----------
-    parts : list of (TradeOff, int)
-
-    Returns
-    -------
-    CentralLimit
-        With mu, gamma, lower(alpha), upper(alpha).
-
-    Raises
-    ------
-    ValueError
-        If `parts` is not such a list, a part is not symmetric or has infinite moments, or all are perfectly private.
-
-    References
-    ----------
-    Dong, Roth and Su (2022), Theorem 3.4.
-
-    Examples
-    --------
-    >>> limit = clt([(approx(1000**-0.5), 1000)])
-    >>> round(float(limit.lower(0.05)), 3), round(float(limit.upper(0.05)), 3)
-    (0.671, 0.82)
-    """
-    kl = variance = third = 0.0
-    for f, n in _pairs(parts):
-        grid = np.linspace(0, max(f.ahead.reach, f.back.reach), 257)
-        if not f.symmetric and np.abs(f.ahead.delta(grid) - f.back.delta(grid)).max() > 1e-9:
-            raise ValueError(f"parts must be symmetric, got {f!r}: the theorem does not hold for it")
-        m = moments(f)
-        if m.kappa3 == math.inf:
-            raise ValueError(f"parts must have finite moments, got {f!r}: its curve has a flat part")
-        kl, variance, third = kl + n * m.kl, variance + n * (m.kappa2 - m.kl**2), third + n * m.kappa3_bar
-    if not variance > 0:
-        raise ValueError("parts must not all be perfectly private")
-    return CentralLimit(2 * kl / math.sqrt(variance), 0.56 * third / variance**1.5)
+    return Formula(lambda epsilon: longer(profile, np.asarray(epsilon, dtype=float)), k * reach, infinite)

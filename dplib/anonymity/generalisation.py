@@ -1,295 +1,22 @@
-"""Anonymity of a table: k-anonymity, l-diversity and t-closeness, measured; and two ways to make a table k-anonymous.
-
-All of it is about one published table. Rows that agree on the quasi-identifiers, the columns that an outsider may know,
-form a class. These notions count and compare classes; none of them limits what two tables tell together.
-A missing value is a value of its own, and rows are told apart by position, whatever the index.
-"""
+"""Two ways to make a table k-anonymous: classes of rows, or levels of whole columns."""
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype
-from scipy.special import entr
+from pandas.api.types import is_list_like
 
-from dplib._validate import choice, positive, probability, whole
+from dplib._validate import probability, whole
+from dplib.anonymity.measures import classes
+from dplib.anonymity.tables import column_names, combine, is_number, rank
 
-__all__ = ["Generalisation", "average_class", "classes", "discernibility", "k_anonymity", "l_diversity", "lattice_search", "mondrian",
-           "recode", "t_closeness"]
+__all__ = ["Generalisation", "lattice_search", "mondrian", "recode"]
 
-_CELLS = 2**22  # of a table class by value held at one time
 _LISTED = 4     # values that `recode` lists before it writes a range
 
 
-def classes(df, qi):
-    """The class of every row: rows with equal quasi-identifiers have equal labels.
-
-    Labels are 0, 1, ... in the sorted order of the quasi-identifiers, a missing value after all others.
-
-    Privacy
-    -------
-    measure : none: a description of one table
-    adjacency : none
-    guarantee : none
-
-    Parameters
-    ----------
-    df : DataFrame
-        At least one row; any index.
-    qi : list of column names, or one name
-        The quasi-identifiers.
-
-    Returns
-    -------
-    array of int, one label a row, in the order of the rows
-
-    Raises
-    ------
-    ValueError
-        If `df` is not a table with rows, or `qi` does not name its columns, each once.
-
-    References
-    ----------
-    Samarati and Sweeney (1998).
-
-    Examples
-    --------
-    >>> classes(pd.DataFrame({"sex": ["M", "F", None, "F"], "zip": [1, 1, 1, 1]}, index=[7, 7, 5, 0]), ["sex", "zip"]).tolist()
-    [1, 0, 2, 0]
-    """
-    return _combine([_rank(df[name])[0] for name in _names("qi", df, qi)])
-
-
-def k_anonymity(df, qi):
-    """The k of a table: the number of rows in its smallest class.
-
-    Privacy
-    -------
-    measure : none: k is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
-    guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not survive
-        background knowledge, a second release, or a class whose rows all say the same
-
-    Parameters
-    ----------
-    df, qi
-        As for `classes`.
-
-    Returns
-    -------
-    int, at least 1
-
-    Raises
-    ------
-    ValueError
-        As `classes`.
-
-    References
-    ----------
-    Samarati and Sweeney (1998); Sweeney (2002).
-
-    Examples
-    --------
-    >>> k_anonymity(pd.DataFrame({"age": [30, 30, 40, 40, 40]}), ["age"])
-    2
-    """
-    return int(np.bincount(classes(df, qi)).min())
-
-
-def l_diversity(df, qi, sensitive, *, kind="distinct", c=None):
-    """The l of a table: how varied the sensitive values are in the least varied class.
-
-    "distinct": different values in the class. "entropy": the exponential of the entropy of its values, which is the
-    number of equally frequent values that would be as uncertain. "recursive": the largest l for which r_1 < c (r_l + ... + r_m)
-    in every class, r_1 >= ... >= r_m being how often each value occurs; if that holds for no l, which takes c <= 1, the answer
-    is 1: every table counts as 1-diverse.
-
-    Privacy
-    -------
-    measure : none: l is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
-    guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows (distinct) or below
-        c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that mean the same, defeat it
-
-    Parameters
-    ----------
-    df, qi
-        As for `classes`.
-    sensitive : column name
-    kind : {"distinct", "entropy", "recursive"}
-    c : float
-        Positive, for "recursive" and only there.
-
-    Returns
-    -------
-    int; float for "entropy" (l equal values give l up to rounding)
-
-    Raises
-    ------
-    ValueError
-        As `classes`; if `sensitive` is no column, `kind` is unknown, or `c` is missing, not positive or out of place.
-
-    References
-    ----------
-    Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007).
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"zip": [1, 1, 1, 1, 2, 2], "illness": ["flu", "flu", "flu", "cold", "flu", "cold"]})
-    >>> l_diversity(table, ["zip"], "illness")
-    2
-    >>> round(l_diversity(table, ["zip"], "illness", kind="entropy"), 3)
-    1.755
-    >>> [l_diversity(table, ["zip"], "illness", kind="recursive", c=c) for c in (3, 3.5)]
-    [1, 2]
-    """
-    if choice("kind", kind, ("distinct", "entropy", "recursive")) == "recursive":
-        c = positive("c", c)
-    elif c is not None:
-        raise ValueError(f"c is for kind='recursive' only, got {c!r} with kind={kind!r}")
-    blocks = _counts(df, qi, sensitive)
-    if kind == "distinct":
-        return min(int((counts > 0).sum(axis=1).min()) for counts in blocks)
-    if kind == "entropy":
-        return float(np.exp(min(entr(_shares(counts)).sum(axis=1).min() for counts in blocks)))
-    smallest = []
-    for counts in blocks:
-        ascending = np.sort(counts, axis=1)
-        tails = np.cumsum(ascending, axis=1)     # all the r_l + ... + r_m, of which one fewer holds for each l more
-        smallest.append((c * tails > ascending[:, -1:]).sum(axis=1).min())
-    return max(1, int(min(smallest)))
-
-
-def t_closeness(df, qi, sensitive, *, ordered=False):
-    """The t of a table: the largest distance between the sensitive values of a class and those of the whole table.
-
-    The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if `ordered`
-    the difference of their places among the m sorted values, divided by m - 1. A missing value sorts last.
-
-    Privacy
-    -------
-    measure : none: t is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
-    guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that of the
-        whole table, if nothing else is known of that person; it does not survive a second release
-
-    Parameters
-    ----------
-    df, qi
-        As for `classes`.
-    sensitive : column name
-    ordered : bool
-        Whether near values are alike: for numbers, dates and ordered categories.
-
-    Returns
-    -------
-    float, 0 to 1; 0 if there is one value only
-
-    Raises
-    ------
-    ValueError
-        As `classes`; if `sensitive` is no column, or `ordered` is not a bool.
-
-    References
-    ----------
-    Li, Li and Venkatasubramanian (2007).
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"zip": [1, 1, 2, 2], "income": [10, 20, 30, 30]})
-    >>> t_closeness(table, ["zip"], "income"), t_closeness(table, ["zip"], "income", ordered=True)
-    (0.5, 0.375)
-    """
-    choice("ordered", ordered, (True, False))
-    names = _names("qi", df, qi)
-    code, values = _rank(df[_names("sensitive", df, [sensitive])[0]])
-    overall = np.bincount(code) / len(code)
-    largest = 0.0
-    for counts in _counts(df, names, sensitive):
-        excess = _shares(counts) - overall
-        if ordered:                              # what must be carried past each value, one place at a time
-            moved = np.abs(np.cumsum(excess, axis=1)).sum(axis=1) / max(len(overall) - 1, 1)
-        else:
-            moved = np.abs(excess).sum(axis=1) / 2
-        largest = max(largest, float(moved.max()))
-    return largest
-
-
-def discernibility(df, qi):
-    """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of squared class sizes.
-
-    Privacy
-    -------
-    measure : none: a loss of usefulness, not a gain of privacy
-    adjacency : none
-    guarantee : none
-
-    Parameters
-    ----------
-    df, qi
-        As for `classes`.
-
-    Returns
-    -------
-    int, from n (all rows differ) to n squared (all are alike)
-
-    Raises
-    ------
-    ValueError
-        As `classes`.
-
-    References
-    ----------
-    Bayardo and Agrawal (2005); C_DM of LeFevre, DeWitt and Ramakrishnan (2006).
-
-    Examples
-    --------
-    >>> discernibility(pd.DataFrame({"age": [30, 30, 40, 40, 40]}), ["age"])
-    13
-    """
-    return int((np.bincount(classes(df, qi)) ** 2).sum())
-
-
-def average_class(df, qi, k=1):
-    """Rows in a class on average, divided by the k that was asked for: 1 is the best that a k-anonymous table can do.
-
-    Privacy
-    -------
-    measure : none: a loss of usefulness, not a gain of privacy
-    adjacency : none
-    guarantee : none
-
-    Parameters
-    ----------
-    df, qi
-        As for `classes`.
-    k : int
-        At least 1; 1 gives the plain average.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As `classes`; if `k` is not a whole number >= 1.
-
-    References
-    ----------
-    C_AVG of LeFevre, DeWitt and Ramakrishnan (2006).
-
-    Examples
-    --------
-    >>> average_class(pd.DataFrame({"age": [30, 30, 40, 40, 40]}), ["age"], k=2)
-    1.25
-    """
-    number = int(classes(df, qi).max()) + 1
-    return len(df) / (number * whole("k", k, least=1))
-
-
-def mondrian(df, qi, k):
+def mondrian(df, qi, *, k):
     """Classes of at least k rows by strict Mondrian: cut the table, and each part again, as long as both parts keep k rows.
 
     A part is cut at the median of the quasi-identifier on which it is widest, relative to the whole table, or of the next
@@ -330,12 +57,12 @@ def mondrian(df, qi, k):
     >>> mondrian(table, ["age", "sex"], k=2).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    names, k = _names("qi", df, qi), _at_most_rows(df, k)
-    ranks = [_rank(df[name]) for name in names]
+    names, k = column_names("qi", df, qi), _at_most_rows(df, k)
+    ranks = [rank(df[name]) for name in names]
     box = np.array([code for code, _ in ranks], dtype=np.int32)
     place = np.zeros((len(names), box.max() + 1))
     for row, name, (code, values) in zip(place, names, ranks):
-        row[: code.max() + 1] = _places(values, _is_number(df[name]), missing=code.max() == len(values))
+        row[: code.max() + 1] = _places(values, is_number(df[name]), missing=code.max() == len(values))
     label, found = np.empty(len(df), dtype=int), 0
     todo = [np.arange(len(df))]
     while todo:
@@ -391,14 +118,14 @@ def recode(df, qi, labels):
     0  20-22  F, M       0
     3  50-60  F, M       0
     """
-    names = _names("qi", df, qi)
+    names = column_names("qi", df, qi)
     if np.shape(labels) != (len(df),):
         raise ValueError(f"labels must be one label a row, {len(df)} in all, got an array of shape {np.shape(labels)}")
-    label = _rank(pd.Series(np.asarray(labels)))[0]
+    label = rank(pd.Series(np.asarray(labels)))[0]
     table = df.copy()
     for name in names:
-        code, values = _rank(df[name])
-        shown = _texts(values, _is_number(df[name]))
+        code, values = rank(df[name])
+        shown = _texts(values, is_number(df[name]))
         pairs = np.unique(label * (len(values) + 1) + code)              # the different values of each class, class by class
         group, code = np.divmod(pairs, len(values) + 1)
         ends, code = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist(), code.tolist()
@@ -435,7 +162,7 @@ class Generalisation:
     nodes: int
 
 
-def lattice_search(df, hierarchies, k, *, suppress=0.0, cost=None):
+def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     """The least generalisation of whole columns that makes the table k-anonymous, possibly without a few rows.
 
     The choices of one level for each column form a lattice. Going up merges classes, so that a row in a class of k stays in
@@ -496,15 +223,15 @@ def lattice_search(df, hierarchies, k, *, suppress=0.0, cost=None):
     """
     if not isinstance(hierarchies, Mapping):
         raise ValueError(f"hierarchies must be a dict from column to list of levels, got {hierarchies!r}")
-    names = _names("hierarchies", df, list(hierarchies))
+    names = column_names("hierarchies", df, list(hierarchies))
     k, allowed = _at_most_rows(df, k), int(probability("suppress", suppress) * len(df) + 1e-9)       # 0.29 * 100 is 28.99...
     if not (cost is None or callable(cost)):
         raise ValueError(f"cost must be a function of the levels, got {cost!r}")
     columns = [_levels(df[name], name, hierarchies[name]) for name in names]
-    codes = [[_rank(column)[0] for column in levels] for levels in columns]
+    codes = [[rank(column)[0] for column in levels] for levels in columns]
     for name, levels in zip(names, codes):
         for level, (fine, coarse) in enumerate(itertools.pairwise(levels), start=1):
-            if _combine([fine, coarse]).max() > fine.max():
+            if combine([fine, coarse]).max() > fine.max():
                 raise ValueError(f"hierarchies[{name!r}]: level {level} is not coarser than the one before, it separates values that were equal")
 
     def loss(node):
@@ -522,7 +249,7 @@ def lattice_search(df, hierarchies, k, *, suppress=0.0, cost=None):
                 suffices.add(node)
                 continue
             rows, sizes = finer[below[0]] if below else (np.arange(len(df)), np.ones(len(df), dtype=int))
-            label = _combine([levels[level][rows] for levels, level in zip(codes, node)])
+            label = combine([levels[level][rows] for levels, level in zip(codes, node)])
             merged = np.bincount(label, weights=sizes).astype(int)
             coarser[node] = rows[np.unique(label, return_index=True)[1]], merged      # one row stands for its class
             tested += 1
@@ -542,65 +269,10 @@ def lattice_search(df, hierarchies, k, *, suppress=0.0, cost=None):
                           minimal=tuple(dict(zip(names, node)) for node in minimal), tested=tested, nodes=len(nodes))
 
 
-def _names(parameter, df, names):
-    """`names` as a list; ValueError unless each is one column of the table `df`, which has rows."""
-    if not isinstance(df, pd.DataFrame) or len(df) == 0:
-        raise ValueError(f"df must be a DataFrame with at least one row, got {'an empty one' if isinstance(df, pd.DataFrame) else repr(df)}")
-    names = [names] if isinstance(names, str) or not is_list_like(names) else list(names)
-    if not names:
-        raise ValueError(f"{parameter} must name at least one column")
-    columns = list(df.columns)
-    for name in names:
-        if is_list_like(name) and not isinstance(name, tuple) or columns.count(name) != 1 or names.count(name) != 1:
-            raise ValueError(f"{parameter} must name columns of df, each once, got {name!r}")
-    return names
-
-
 def _at_most_rows(df, k):
     if whole("k", k, least=1) > len(df):
         raise ValueError(f"k must not exceed the number of rows, {len(df)}, got {k!r}")
     return int(k)
-
-
-def _is_number(column):
-    return is_numeric_dtype(column) and not is_bool_dtype(column)
-
-
-def _rank(column):
-    """Each row's place among the sorted values, and these values; a missing value has the place after them."""
-    try:
-        code, values = pd.factorize(column, sort=True)
-    except TypeError:                            # values that do not compare with each other, or lists and the like
-        code, values = pd.factorize(column.map(repr, na_action="ignore"), sort=True)
-    return np.where(code < 0, len(values), code), values
-
-
-def _combine(codes):
-    """One label for each different combination of codes, in their order."""
-    label, size = 0, 1
-    for code in codes:
-        width = int(code.max()) + 1
-        if size * width > 2**62:
-            label = pd.factorize(label, sort=True)[0]
-            size = int(label.max()) + 1
-        label, size = label * width + code, size * width
-    return pd.factorize(label, sort=True)[0]
-
-
-def _counts(df, qi, sensitive):
-    """How often each class has each sensitive value, as dense matrices of a bounded number of classes each."""
-    label = classes(df, qi)
-    code, _ = _rank(df[_names("sensitive", df, [sensitive])[0]])
-    number, width = int(label.max()) + 1, int(code.max()) + 1
-    step = max(1, _CELLS // width)
-    for start in range(0, number, step):
-        height = min(step, number - start)
-        inside = slice(None) if height == number else (start <= label) & (label < start + height)
-        yield np.bincount((label[inside] - start) * width + code[inside], minlength=height * width).reshape(height, width)
-
-
-def _shares(counts):
-    return counts / counts.sum(axis=1, keepdims=True)
 
 
 def _places(values, number, missing):
