@@ -15,7 +15,7 @@ import pytest
 import yaml
 from playwright.sync_api import sync_playwright
 from printing import chromium
-from weighing import asked_for, weight
+from weighing import PHONE, asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ["genindex", "py-modindex", "search"]
@@ -288,6 +288,8 @@ class TestPages:
     @pytest.mark.parametrize("page", PAGES)
     def test_page(self, page, reader, address):
         found = reader.complaints(f"{address}{page}.html")
+        reader.page.set_viewport_size({"width": WIDTHS["desk"], "height": 900})
+        found += still_controls(reader.page)
         assert not found, "\n".join(found)
 
     def test_the_theme_follows_the_reader(self, reader, address):
@@ -344,15 +346,6 @@ def explorer_pages(site):
     return [path.relative_to(site).as_posix() for path in pages_under(site) if 'class="explorer"' in path.read_text(encoding="utf-8")]
 
 
-def test_every_control_moves_picture_and_words(browser, site, address):
-    reader, still = Reader(browser), []
-    for page in explorer_pages(site):
-        reader.open(address + page)
-        still += [f"{page}: {what}" for what in still_controls(reader.page)]
-    reader.context.close()
-    assert still == []
-
-
 CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
     const found = [];
     for (const box of document.querySelectorAll(".explorer")) {
@@ -384,18 +377,8 @@ FINGER = """() => [...document.querySelectorAll(".explorer input")]
     .filter(one => one.getBoundingClientRect().height < 43.9).map(one => one.outerHTML.slice(0, 80))"""
 
 
-def phone(browser):
-    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
-
-
-def test_letters_of_a_frame_keep_apart_on_a_phone_and_controls_fit_a_finger(browser, site, address):
-    found, context = [], phone(browser)
-    page = context.new_page()
-    for name in explorer_pages(site):
-        page.goto(address + name)
-        found += [f"{name}: {what}" for what in (*page.evaluate(CROWDED), *page.evaluate(FINGER))]
-    context.close()
-    assert found == []
+def without_room(page):
+    return [*page.evaluate(CROWDED), *page.evaluate(FINGER)]
 
 
 def without_ring(page):
@@ -445,19 +428,18 @@ def test_without_scripts_the_first_frame_stays(browser, site):
     context.close()
 
 
-def weights(browser, address, folder, pages):
-    return {name: [weight(folder / file) for file in asked_for(browser, f"{address}{name}")] for name in pages}
-
-
 def heavy(weights):
     return [f"{name}: {sum(parts):.0f} kB" for name, parts in weights.items() if sum(parts) > LIMIT_KB]
 
 
-def test_no_page_is_heavy(browser, site, address, record_property):
-    found = weights(browser, address, site, [f"{page}.html" for page in PAGES])
-    lines = [f"{name:48}{sum(parts):9.0f}{len(parts):11}" for name, parts in found.items()]
+def test_on_a_phone_no_page_is_heavy_and_letters_of_frames_keep_apart_and_controls_fit_a_finger(browser, site, address, record_property):
+    weights, narrow = {}, []
+    for page in PAGES:
+        asked = asked_for(browser, f"{address}{page}.html", lambda shown, page=page: narrow.extend(f"{page}: {what}" for what in without_room(shown)))
+        weights[page] = [weight(site / file) for file in asked]
+    lines = [f"{name:48}{sum(parts):9.0f}{len(parts):11}" for name, parts in weights.items()]
     record_property("table", [f"{'page':48}{'kB':>9}{'requests':>11}", *lines])
-    assert heavy(found) == []
+    assert heavy(weights) == [] and narrow == []
 
 
 @pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential"])
@@ -556,7 +538,7 @@ def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, se
     data = json.dumps([[texts], [[[0], "a sentence"]]]).replace("</", "<\\/")
     body = f'<div class="explorer">{slider}<svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
     (tmp_path / "crowd.html").write_text(document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
-    context = phone(browser)
+    context = browser.new_context(**PHONE)
     page = context.new_page()
     page.goto(f"{serve(tmp_path)}crowd.html")
     found = page.evaluate(CROWDED)
@@ -585,7 +567,8 @@ def test_a_heavy_page_is_refused(kind, content, refused, browser, serve, tmp_pat
     (tmp_path / "a.html").write_text(document(f"<p>text</p>{asking}"), encoding="utf-8")
     (tmp_path / "a.css").write_text("p { background: url(part.png) }", encoding="utf-8")
     (tmp_path / file).write_bytes(content)
-    assert bool(heavy(weights(browser, serve(tmp_path), tmp_path, ["a.html"]))) == refused
+    asked = asked_for(browser, f"{serve(tmp_path)}a.html")
+    assert bool(heavy({"a": [weight(tmp_path / file) for file in asked]})) == refused
 
 
 @pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])
