@@ -50,6 +50,7 @@ def test_lines_that_are_no_table_stay_as_they_are(text):
 def test_a_part_of_a_table_is_none():
     whole = "noise       1      2\n60 runs  99.4%  89.3%\nlaw      99.4%  89.4%"
     assert [kind for kind, _ in outputs.parts(f"{whole}\nodd         no  12.1%")] == ["text"]
+    assert outputs.parts("  a    b   words\n  2  2.5   79% ± 1\n 10  3.5   81% ± 1\nat ε = 0.94:")[-1] == ("text", "at ε = 0.94:")
     assert [kind for kind, _ in outputs.parts(f"a word before\n{whole}\nand after it")] == ["text", "table", "text"]
 
 
@@ -99,6 +100,19 @@ def test_no_letter_of_an_output_is_lost(path):
     for cell, text in printed(path):
         again = "".join("".join([*what.head, *sum(what.rows, [])]) if kind == "table" else what for kind, what in outputs.parts(text))
         assert ink(again) == ink(text), cell
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_head_stands_above_columns_that_do_not_fit_it(path):
+    assert [(cell, head) for cell, text in printed(path) for head in outputs.lost_heads(text) if cell not in PANDAS] == []
+
+
+PANDAS = {"eight-coarse", "mondrian-check", "ends-mend"}        # tables of names, as pandas prints them
+
+
+def test_a_head_that_does_not_fit_is_noticed():
+    assert outputs.lost_heads("before\n       add/remove  replace\nwhat somebody asks    1        2\nsum                   9        7") == ["       add/remove  replace"]
+    assert outputs.lost_heads(READ["padded labels"][0]) == outputs.lost_heads("all      7 people\nwomen    4 people\nmen  3") == []
 
 
 # ----------------------------------------------------------------------------------------------------------- tables and claims
