@@ -183,7 +183,7 @@ def test_every_claim_is_right_imprecise_or_wrong(site):
     page = (site / "reference/claims.html").read_text(encoding="utf-8")
     written = re.findall(r"^\| [A-E]?\d+ \|", (ROOT / "reference/claims.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert page.count('class="verdict ') == len(written) > 150 and without_verdict(page) == []
-    assert without_verdict(arranged(CLAIMS.replace("imprecise", "hard to say"))) == ["A03wrongly saidhard to say"]
+    assert without_verdict(arranged(CLAIMS.replace("imprecise", "hard to say"))) == ["A03 wrongly said hard to say"]
 
 
 # ------------------------------------------------------------------------------------------------------------- the first pages
