@@ -16,13 +16,15 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np
 import opendp.prelude as dp
+import pandas as pd
 from anonypy import Preserver
 from dp_accounting.pld import privacy_loss_distribution as pld
 from pycanon import anonymity as pycanon
+from pydp.algorithms import partition_selection  # of python-dp; the package called pydp is another one
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dplib import anonymity, data, fdp, histograms, mechanisms, svt
+from dplib import anonymity, data, fdp, histograms, mechanisms, partitions, svt
 
 dp.enable_features("contrib", "honest-but-curious")
 MILLION = 1_000_000
@@ -51,7 +53,7 @@ def draws():
     gaussian = dp.m.make_gaussian(counts, dp.l2_distance(T=int), scale=1.0)
     yield ("10^6 Laplace draws", seconds(lambda: mechanisms.laplace(zeros, sensitivity=1, epsilon=1.0)),
            opendp_million(laplace, 0.0, 50_000), 500)
-    yield ("10^6 discrete Laplace draws", seconds(lambda: mechanisms.geometric(integers, epsilon=1.0)),
+    yield ("10^6 discrete Laplace draws", seconds(lambda: mechanisms.geometric(integers, sensitivity=1, epsilon=1.0)),
            opendp_million(geometric, 0, 100_000), 150)
     yield ("10^6 discrete Gaussian draws", seconds(lambda: mechanisms.discrete_gaussian(integers, sigma=1.0)),
            opendp_million(gaussian, 0, 50_000), 100)
@@ -70,9 +72,9 @@ def scans():
     rng = np.random.default_rng(1)
     answers = np.full(MILLION, -1e6)
     loop = seconds(lambda: scan_loop(answers.tolist(), 0, 1.0, rng), repeats=3)
-    yield "AboveThreshold over 10^6 answers", seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng)), loop, 20
+    yield "AboveThreshold over 10^6 answers", seconds(lambda: svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1.0, rng=rng)), loop, 20
     answers[10] = 1e6
-    early = seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng), repeats=50)
+    early = seconds(lambda: svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1.0, rng=rng), repeats=50)
     yield "early hit at index 10 of 10^6 (asked: under 1 ms)", early, 1e-3, 1
 
 
@@ -89,7 +91,7 @@ def clip_bound():
     def at_once():
         ordered = np.sort(gain.to_numpy())
         answers = np.searchsorted(ordered, np.asarray(bounds), side="right") - len(ordered)       # -#{gain > b}
-        return svt.above_threshold(answers, 0, epsilon=0.1, rng=rng)
+        return svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=0.1, rng=rng)
 
     some = list(bounds)[:: len(bounds) // 100]
     yield "clip-bound search, 30,000 candidates, 32,561 rows", seconds(at_once), seconds(lambda: loop(some), repeats=3) * len(bounds) / len(some), 1000
@@ -101,6 +103,23 @@ def selection():
     noisy_max = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=2.0)
     peer = seconds(lambda: noisy_max(scores))
     yield "report_noisy_max over 10^5 candidates", seconds(lambda: mechanisms.report_noisy_max(scores, sensitivity=1, epsilon=1.0)), peer, 5
+
+
+def unlisted():
+    """A million groups that nobody listed: which of them appear, and with which counts. The peers are asked about some of them."""
+    counts = pd.Series(np.random.default_rng(9).geometric(1 / 8, MILLION))
+    strategy = partition_selection.create_partition_strategy("truncated_geometric", 1.0, 1e-6, 1)
+    some, few = counts[:100_000].tolist(), dict(enumerate(counts[:20_000].tolist()))
+    space = dp.map_domain(dp.atom_domain(T=int), dp.atom_domain(T=int)), dp.l01inf_distance(dp.absolute_distance(T=int))
+    threshold = dp.m.make_laplace_threshold(*space, scale=1.0, threshold=15)
+
+    def select():
+        chance = partitions.selection_probability(counts.to_numpy(), epsilon=1.0, delta=1e-6)
+        return counts.index[np.random.default_rng().random(MILLION) < chance]
+
+    yield "which of 10^6 groups appear (python-dp)", seconds(select), seconds(lambda: [strategy.should_keep(n) for n in some], repeats=3) * 10, 5
+    yield ("their noisy counts (OpenDP)", seconds(lambda: partitions.release(counts, epsilon=1.0, delta=1e-6)),
+           seconds(lambda: threshold(few), repeats=3) * 50, 50)
 
 
 def syntactic():
@@ -117,7 +136,7 @@ def syntactic():
         yield f"{name} of {len(general):,} rows in {number:,} classes (pycanon)", seconds(ours), seconds(peer, repeats=3), asked
     dressed = table[[*qi, sensitive]].astype({name: "category" for name in (*qi[3:], sensitive)})
     preserver = Preserver(dressed, qi, sensitive)
-    yield ("Mondrian, k = 5, recoded (anonypy)", seconds(lambda: anonymity.recode(dressed, qi, anonymity.mondrian(dressed, qi, 5))),
+    yield ("Mondrian, k = 5, recoded (anonypy)", seconds(lambda: anonymity.recode(dressed, qi, anonymity.mondrian(dressed, qi, k=5))),
            seconds(lambda: preserver.anonymize_k_anonymity(5), repeats=1), 100)
 
 
@@ -157,7 +176,7 @@ def accounting():
 
 def main():
     print(f"{'ratio':>9}  {'asked':>6}  {'dplib':>11}  {'peer':>11}  work")
-    for group in (draws, scans, clip_bound, selection, syntactic, projections, accounting):
+    for group in (draws, scans, clip_bound, selection, unlisted, syntactic, projections, accounting):
         for work, ours, peer, asked in group():
             print(f"{peer / ours:>8,.0f}x  {asked:>5,}x  {ours * 1e3:>8.3f} ms  {peer * 1e3:>8.0f} ms  {work}", flush=True)
 
