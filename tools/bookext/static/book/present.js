@@ -59,6 +59,8 @@
     if (event.key in STEPS && !typing && !event.altKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       show(now + STEPS[event.key]);
+    } else if (event.key === "Escape") {
+      leave();
     } else if (event.key === "f") {
       fullScreen();
     }
