@@ -1,6 +1,7 @@
 """Make the editions that are not the web page.
 
-    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib
+    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib;
+                                            in the instructors' also the question bank with its answers
     python tools/editions.py pdf            the book as a PDF, from the pages that make book has built
     python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of it
 
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import questionbank
 from bookext.plain import branch, pack
 from printing import Document, NoBrowser, NotBuilt, Press, Spoilt
 
@@ -33,8 +35,13 @@ def notebooks():
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
     wheel, = folder.glob("*.whl")
     branch(folder, wheel)
-    for made in pack(folder, wheel):
+    for made in pack(folder, wheel, papers()):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
+
+
+def papers():
+    """What an edition holds besides notebooks: the answers to the question bank, for the instructor only."""
+    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}}
 
 
 def pdf(wanted=()):
