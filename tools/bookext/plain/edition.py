@@ -24,8 +24,9 @@ from pathlib import Path
 class Edition:
     """One section for students, without solutions, or for instructors, with solutions and notes."""
 
-    def __init__(self, source, markdown, secnumber, instructor):
-        self.source, self.markdown, self.secnumber, self.instructor = source, markdown, secnumber, instructor
+    def __init__(self, source, markdown, secnumber, instructor, stills=None):
+        """``stills``: id of a cell -> the picture of its Explorer, for programs that show saved notebooks and run nothing."""
+        self.source, self.markdown, self.secnumber, self.instructor, self.stills = source, markdown, secnumber, instructor, stills or {}
         self.cells, self.pending, self.level = [], [], 0
 
     def notebook(self, doctree, front, install, works, notes):
@@ -100,7 +101,11 @@ class Edition:
             **({"tags": ["raises-exception"]} if "raises-exception" in tags else {}),
         })
         if not self.instructor:
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs, cell.execution_count = [one for one in cell.outputs if cell.id in self.stills and one.output_type != "stream"], None
+        for output in cell.outputs:
+            if cell.id in self.stills and "data" in output:
+                output.data["image/png"] = self.stills[cell.id]
+                output.execution_count = cell.execution_count
         self.cells.append(cell)
         for figure in node.findall(nodes.figure):
             for caption in figure.findall(nodes.caption):
