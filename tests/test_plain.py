@@ -2,6 +2,7 @@
 import re
 import subprocess
 import zipfile
+import zlib
 from pathlib import Path
 
 import editions
