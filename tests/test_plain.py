@@ -1,4 +1,7 @@
 """The plain notebooks: the page's words, the source's code, nothing of a solution for students, and nothing that needs a plug-in."""
+import base64
+import copy
+import io
 import re
 import subprocess
 import zipfile
