@@ -4,7 +4,6 @@ from __future__ import annotations
 import html
 import re
 from importlib import util
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin
@@ -14,7 +13,7 @@ import yaml
 from lxml.html import HtmlElement, builder
 
 HERE = Path(__file__).parent
-LEFT_OUT = {"reference/dplib"}                   # eighty pages of signatures, which the built book and every docstring have
+LEFT_OUT = ("reference/dplib", "course")         # of the whole book: eighty pages of signatures, and what is for those who teach
 FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
 PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}        # pieces of code that look like the code around them
 UNBROKEN = 10                                    # lines of code that stay on one page
@@ -37,13 +36,17 @@ class Entry(NamedTuple):
     anchor: str
 
 
-def pages_of(toc: dict) -> list[str]:
-    """The pages that a table of contents names, in order, without those that paper leaves out."""
-    found = [toc["root"]] if "root" in toc else []
-    for part in (*toc.get("parts", ()), *toc.get("chapters", ()), *toc.get("sections", ())):
-        found += [part["file"]] if "file" in part else []
-        found += pages_of(part)
-    return [page for page in found if page not in LEFT_OUT]
+def groups_of(toc: dict, wanted=()) -> list[list[str]]:
+    """The pages of each chapter, in order, the chapter's own page first: those that are wanted, or all that belong to the book on paper."""
+    def pages(entry):
+        return [entry["file"], *(page for section in entry.get("sections", ()) for page in pages(section))]
+
+    def among(page, names):
+        return any(page in (name, f"{name}/index") or page.startswith(f"{name}/") for name in names)
+
+    chapters = [[toc["root"]], *(pages(chapter) for part in toc["parts"] for chapter in part["chapters"])]
+    kept = ([page for page in group if (among(page, wanted) if wanted else not among(page, LEFT_OUT))] for group in chapters)
+    return [group for group in kept if group]
 
 
 def anchor_of(page: str) -> str:
@@ -248,28 +251,25 @@ class Document:
 
     def __init__(self, root: Path, site: Path, wanted=()):
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-        every = pages_of(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
+        toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+        groups, heads = groups_of(toc, wanted), {toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])}
         self.root, self.site = root, site
-        self.pages = [page for page in every if not wanted or any(page == one or page.startswith(f"{one}/") for one in wanted)]
+        self.pages = [page for group in groups for page in group]
         if not self.pages:
             raise NotBuilt(f"the book has no page {', '.join(wanted)}")
         self.book, self.author, self.whole = config["title"], config["author"], not wanted
         self.contents, self.headings, self.heads, self.body = [], [], [], []
         if len(self.pages) > 1:
             self.headings.append("Contents")
-        for folder, names in groupby(self.pages, lambda page: page.rpartition("/")[0]):
-            self.add(folder, list(names))
+        for group in groups:
+            self.add(group, group[0] in heads)
         self.title = self.book if self.whole else self.contents[0].title
 
-    def add(self, folder: str, names: list[str]):
-        """The pages of one folder, and after them the solutions of their exercises."""
-        printed, chapter, pages = set(self.pages), "", []
-        is_chapter = names[0].endswith("/index")
-        for name in names:
-            below = is_chapter and name != names[0] or folder == "data"
-            pages.append(Page(self.site, name, printed, 2 if below else 1))
-        if is_chapter:
-            chapter = pages[0].title
+    def add(self, names: list[str], has_head: bool):
+        """A chapter's own page, if it has one here, the pages below it, and after them the solutions of all their exercises."""
+        printed = set(self.pages)
+        pages = [Page(self.site, name, printed, 2 if has_head and name != names[0] else 1) for name in names]
+        chapter = pages[0].title if has_head and len(pages) > 1 else ""
         for page in pages:
             self.open(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
             self.body.append(page.section())
@@ -277,8 +277,9 @@ class Document:
         solved = [page for page in pages if page.solutions]
         if solved:
             number = pages[0].title.partition(" ")[0].rstrip(".")
-            title, anchor = f"Solutions to {'chapter' if is_chapter else 'section'} {number}", f"solutions-{anchor_of(folder)}"
-            level = 2 if is_chapter else 1
+            title = f"Solutions to chapter {number}" if chapter else f"Solutions to section {number}" if len(pages) == 1 else "Solutions"
+            anchor = f"solutions-{anchor_of(names[0].rpartition('/')[0])}"
+            level = 2 if chapter else 1
             self.open(anchor, level, title, chapter)
             parts = [f"<h{level}>{title}</h{level}>"]
             self.headings.append(title)
