@@ -213,11 +213,13 @@ def small_book(folder, body="", sheet="mjx-c::before { content: 'x'; }"):
 
 
 def test_a_small_book_is_printed_twice_alike(paper, tmp_path):
-    book = small_book(tmp_path, '<pre>' + "wide " * 60 + '</pre><div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>')
+    picture = '<svg viewBox="0 0 99 20"><a href="gone.html"><text y="9">in a picture</text></a></svg>'
+    book = small_book(tmp_path, picture + '<pre>' + "wide " * 60 + '</pre><div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>')
     for name in ("one.pdf", "two.pdf"):
         numbers = paper().print(Document(book, book), tmp_path / name)
     assert numbers == {"intro": 3, "more": 4, "intro--here": 3} and plain_objects(tmp_path / "one.pdf") == plain_objects(tmp_path / "two.pdf")
     texts = [page.extract_text() for page in pypdf.PdfReader(tmp_path / "two.pdf").pages]
+    assert "in a picture" in texts[2]
     assert "Small" in texts[0] and re.search(r"Intro\s*3\s*More\s*4", texts[1]) and "or not" in texts[3] and "hidden" not in "".join(texts)
 
 

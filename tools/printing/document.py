@@ -19,7 +19,8 @@ PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}        # pieces of 
 UNBROKEN = 10                                    # lines of code that stay on one page
 NARROW, WIDE = 88, 104                           # columns of code at the usual and at the smallest size
 
-IDLE = ("headerlink", "way", "prev-next-footer", "tooltip-content", "above-input")      # the last is code that the page shows only on demand
+IDLE = ("headerlink", "way", "prev-next-footer", "tooltip-content", "doors", "thumb", "filters",
+        "above-input")                           # code that the page shows only on demand
 MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
 ADDRESS = re.compile(r'url\("(?!data:)([^"]+)"\)')
 
@@ -138,7 +139,7 @@ class Page:
             if target:
                 link.set("href", target)
             else:
-                link.tag = "span"
+                link.tag = "g" if any(link.iterancestors("svg")) else "span"
                 del link.attrib["href"]
         for picture in self.article.xpath(".//img[@src]"):
             if not re.match("[a-z]+:", picture.get("src")):
@@ -167,7 +168,7 @@ class Page:
 
 def page_number(anchor: str) -> HtmlElement:
     """A place for the number of the page with this anchor, as wide as any that may come."""
-    number = builder.B("000", builder.CLASS("number"))
+    number = builder.B("000", builder.CLASS("page-number"))
     number.set("data-page", anchor)
     return number
 
