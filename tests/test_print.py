@@ -214,7 +214,8 @@ def small_book(folder, body="", sheet="mjx-c::before { content: 'x'; }"):
 
 def test_a_small_book_is_printed_twice_alike(paper, tmp_path):
     picture = '<svg viewBox="0 0 99 20"><a href="gone.html"><text y="9">in a picture</text></a></svg>'
-    book = small_book(tmp_path, picture + '<pre>' + "wide " * 60 + '</pre><div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>')
+    folded = '<div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>'
+    book = small_book(tmp_path, f"{picture}<pre>{'wide ' * 60}</pre>{folded}")
     for name in ("one.pdf", "two.pdf"):
         numbers = paper().print(Document(book, book), tmp_path / name)
     assert numbers == {"intro": 3, "more": 4, "intro--here": 3} and plain_objects(tmp_path / "one.pdf") == plain_objects(tmp_path / "two.pdf")

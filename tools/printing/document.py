@@ -139,7 +139,7 @@ class Page:
             if target:
                 link.set("href", target)
             else:
-                link.tag = "g" if any(link.iterancestors("svg")) else "span"
+                link.tag = "span" if next(link.iterancestors("svg"), None) is None else "g"
                 del link.attrib["href"]
         for picture in self.article.xpath(".//img[@src]"):
             if not re.match("[a-z]+:", picture.get("src")):
