@@ -7,17 +7,23 @@ import subprocess
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import editions
 import nbformat
 import pytest
+from bookext.plain import PlainNotebooks
 from bookext.plain import markdown as plain
+from bookext.plain.edition import Edition
 from bs4 import BeautifulSoup
 from claims import MARK, bound, loaded
 from docutils import nodes
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -225,6 +231,32 @@ def reference(target, **options):
 ])
 def test_a_node_becomes_markdown(node, wanted):
     assert markdown().block(node) == wanted
+
+
+@pytest.mark.parametrize(("instructor", "kept"), [(True, ["out", "still"]), (False, ["still"])])
+def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor, kept):
+    shown = new_output("execute_result", data={"text/plain": "Explorer(x = 1): one"}, execution_count=2)
+    printed_too = new_output("stream", name="stdout", text="out")
+    other = new_code_cell("1", id="other", execution_count=1, outputs=[new_output("execute_result", data={"text/plain": "1"}, execution_count=1)])
+    source = new_notebook(cells=[other, new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])])
+    here = Edition(source, markdown(), (4, 1), instructor, {"explorer": "still"})
+    for place in range(2):
+        here.code(nodes.container(cell_index=place))
+    first, second = here.cells
+    assert bool(first.outputs) == instructor and [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
+    assert second.execution_count == second.outputs[-1].execution_count == (2 if instructor else None)
+    nbformat.validate(new_notebook(cells=here.cells))
+
+
+def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python"}}
+    source = new_notebook(cells=[new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")], metadata=kernel)
+    run = copy.deepcopy(source)
+    run.cells[0].outputs = [new_output("execute_result", data={"text/html": "<p>", "image/png": "still"}, execution_count=1)]
+    run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
+    get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
+    builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
+    assert PlainNotebooks.stills(builder, source) == {"explorer": "still"}
 
 
 def test_a_link_leads_where_the_reader_can_go():
