@@ -74,7 +74,8 @@ class PlainNotebooks(Builder):
         """Id of a cell -> what its Explorer looks like, from the notebook as the book's build has run it."""
         cache = get_cache(self.config.nb_execution_cache_path)
         run = cache.get_cache_bundle(cache.match_cache_notebook(source).pk).nb
-        return {cell.id: output.data["image/png"] for cell in run.cells for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})}
+        return {cell.id: output.data["image/png"] for cell in run.cells for output in cell.get("outputs", ())
+                if {"image/png", "text/html"} <= output.get("data", {}).keys()}
 
     def markdown(self, docname):
         return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(docname, target))
