@@ -1,9 +1,11 @@
-"""Presenting a page in a browser: what is shown, the keys, the anchors, and the page as it was when the mode is left."""
+"""Presenting a page in a browser: what is shown, the keys, the anchors, and the page as it was before."""
+
 import pytest
 from test_site import AXE, CONTRAST, READY, Reader, address, browser, serve  # noqa: F401 (three fixtures)
 
 SECTION = "chapters/sparse_vector/above_threshold.html"
-SHAPE = "[...document.querySelector('article').querySelectorAll('*')].map(one => one.tagName + one.id + one.className).join()"
+SHAPE = """[...document.querySelector('article').querySelectorAll('*')]
+    .map(one => one.tagName + one.id + one.className).join()"""
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +19,7 @@ def room(browser):  # noqa: F811
 @pytest.fixture
 def present(room, address):  # noqa: F811
     """Open a page at an address; the window has the size of a projector."""
+
     def open(rest=""):
         room.open(address + SECTION + rest)
         room.page.set_viewport_size({"width": 1280, "height": 720})
@@ -40,9 +43,10 @@ def walk(page):
         if position(page)[0] != place:
             yield f"{position(page)} after {place - 1} steps"
         thing = shown(page).evaluate("""one => {
-            const stage = document.querySelector(".stage"), box = one.getBoundingClientRect(), room = stage.getBoundingClientRect();
-            return {left: box.left - room.left, right: room.right - box.right, high: stage.scrollHeight - stage.clientHeight,
-                    zoom: +document.querySelector(".fit").style.zoom, folded: Boolean(one.closest(".solution, .dropdown")),
+            const stage = document.querySelector(".stage"), zoom = +document.querySelector(".fit").style.zoom;
+            const box = one.getBoundingClientRect(), room = stage.getBoundingClientRect();
+            return {left: box.left - room.left, right: room.right - box.right, zoom,
+                    high: stage.scrollHeight - stage.clientHeight, folded: Boolean(one.closest(".solution, .dropdown")),
                     empty: !one.textContent.trim() && !one.querySelector("img")};
         }""")
         if min(thing["left"], thing["right"]) < -1:
@@ -78,17 +82,28 @@ def test_it_shows_results_figures_sliders_tables_and_exercises(present):
     shown(page).wait_for()
     kinds = set()
     for _ in range(position(page)[1]):
-        kinds |= set(shown(page).evaluate("""one => ["theorem", "algorithm", "exercise"].filter(name => one.classList.contains(name))
-            .concat(["figure", ".explorer", "table", "pre"].filter(name => one.querySelector(name)))"""))
+        kinds |= set(
+            shown(
+                page
+            ).evaluate("""one => ["theorem", "algorithm", "exercise"].filter(name => one.classList.contains(name))
+            .concat(["figure", ".explorer", "table", "pre"].filter(name => one.querySelector(name)))""")
+        )
         page.keyboard.press("PageDown")
     assert kinds == {"theorem", "algorithm", "exercise", "figure", ".explorer", "table", "pre"}
     assert page.locator(".next").is_disabled() and page.locator(".back").is_enabled()
 
 
-@pytest.mark.parametrize(("anchor", "selector"), [
-    ("ex-svt-build", "#ex-svt-build"), ("thm-above-threshold", "#thm-above-threshold"), ("fig-svt-shift", ".cell:has(#fig-svt-shift)"),
-    ("svt-algorithm", "#alg-above-threshold"), ("sol-svt-touch", "#ex-svt-build"), ("no-such-anchor", "article .cell"),
-])
+@pytest.mark.parametrize(
+    ("anchor", "selector"),
+    [
+        ("ex-svt-build", "#ex-svt-build"),
+        ("thm-above-threshold", "#thm-above-threshold"),
+        ("fig-svt-shift", ".cell:has(#fig-svt-shift)"),
+        ("svt-algorithm", "#alg-above-threshold"),
+        ("sol-svt-touch", "#ex-svt-build"),
+        ("no-such-anchor", "article .cell"),
+    ],
+)
 def test_an_address_begins_at_an_anchor(present, anchor, selector):
     page = present(f"?present#{anchor}")
     shown(page).wait_for()
@@ -99,8 +114,16 @@ def test_the_keys_step_and_a_slider_keeps_its_arrows(present):
     page = present("?present#svt-worth")
     shown(page).wait_for()
     start = position(page)[0]
-    for key, place in (("ArrowRight", start + 1), ("PageDown", start + 2), ("ArrowLeft", start + 1), ("PageUp", start), ("End", position(page)[1]), ("Home", 1),
-                       ("ArrowLeft", 1), ("Control+ArrowRight", 1)):
+    for key, place in (
+        ("ArrowRight", start + 1),
+        ("PageDown", start + 2),
+        ("ArrowLeft", start + 1),
+        ("PageUp", start),
+        ("End", position(page)[1]),
+        ("Home", 1),
+        ("ArrowLeft", 1),
+        ("Control+ArrowRight", 1),
+    ):
         page.keyboard.press(key)
         assert position(page)[0] == place, key
     while not page.locator(".present .explorer").count():
@@ -108,7 +131,11 @@ def test_the_keys_step_and_a_slider_keeps_its_arrows(present):
     here, slider = position(page)[0], page.locator(".present input[type=range]").first
     value, sentence = slider.input_value(), page.locator(".present figcaption").inner_text()
     slider.press("ArrowRight")
-    assert position(page)[0] == here and slider.input_value() != value and page.locator(".present figcaption").inner_text() != sentence
+    assert (
+        position(page)[0] == here
+        and slider.input_value() != value
+        and page.locator(".present figcaption").inner_text() != sentence
+    )
     page.locator(".present .next").click()
     assert position(page)[0] == here + 1
     page.locator(".present .close").click()
@@ -118,9 +145,11 @@ def test_the_keys_step_and_a_slider_keeps_its_arrows(present):
 @pytest.mark.parametrize("way", ["button", "key"])
 def test_it_begins_where_one_reads_and_fills_the_screen(present, way):
     page = present()
-    page.locator("#thm-above-threshold").evaluate("one => scrollBy({top: one.getBoundingClientRect().top - 60, behavior: 'instant'})")
+    page.locator("#thm-above-threshold").evaluate(
+        "one => scrollBy({top: one.getBoundingClientRect().top - 60, behavior: 'instant'})"
+    )
     if way == "button":
-        page.locator(".present-button").click()                  # comes back into view when one scrolls up
+        page.locator(".present-button").click()  # comes back into view when one scrolls up
     else:
         page.keyboard.press("p")
     shown(page).wait_for()
@@ -154,12 +183,15 @@ def test_it_can_be_heard_and_used_by_keyboard(present, room, scheme):
     assert page.locator(".present [role=status]").inner_text().split(" of ")[0].isdigit()
     for _ in range(8):
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement === document.body || document.querySelector('.present').contains(document.activeElement)")
+        assert page.evaluate(
+            "document.activeElement === document.body"
+            " || document.querySelector('.present').contains(document.activeElement)"
+        )
 
 
 def test_paper_shows_the_page_and_nothing_of_the_mode(present):
     page = present()
-    shape = SHAPE.replace(" + one.className", "")            # the theme unfolds what is folded
+    shape = SHAPE.replace(" + one.className", "")  # the theme unfolds what is folded
     before = page.evaluate(shape)
     page.keyboard.press("p")
     shown(page).wait_for()
