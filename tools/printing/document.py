@@ -310,7 +310,7 @@ class Document:
         pages = [Page(self.site, name, printed, 2 if has_head and name != names[0] else 1) for name in names]
         chapter = pages[0].title if has_head and len(pages) > 1 else ""
         for page in pages:
-            self.open(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
+            self.begin(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
             self.body.append(page.section())
             self.headings += page.headings
         solved = [page for page in pages if page.solutions]
@@ -325,7 +325,7 @@ class Document:
             )
             anchor = f"solutions-{anchor_of(names[0].rpartition('/')[0])}"
             level = 2 if chapter else 1
-            self.open(anchor, level, title, chapter)
+            self.begin(anchor, level, title, chapter)
             parts = [f"<h{level}>{title}</h{level}>"]
             self.headings.append(title)
             for page in solved:
@@ -337,7 +337,7 @@ class Document:
                 ]
             self.body.append(f'<section class="page solutions level{level}" id="{anchor}">{"".join(parts)}</section>')
 
-    def open(self, anchor: str, level: int, title: str, chapter: str):
+    def begin(self, anchor: str, level: int, title: str, chapter: str):
         """A part of the document that begins a page: its line of the contents, its running heads."""
         self.contents.append(Entry(level, title, anchor))
         left, right = (quoted(words) for words in (chapter or self.book, title if title != self.book else ""))

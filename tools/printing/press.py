@@ -68,7 +68,7 @@ class Spoilt(Exception):
 
 def chromium() -> str | None:
     """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
