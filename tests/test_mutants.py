@@ -328,6 +328,17 @@ MUTANTS = [
            "test_three_variants_keep_what_they_claim_and_one_of_them_claims_more"),
     mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one", "test_losses_are_pinned"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
+    mutant("every part is all the noise", "secure", 'shape = 1 / (_share(honest) * whole("parties", parties, least=1))', "shape = 1.0",
+           "test_parts_add_up_to_discrete_laplace_noise[10-1.0-1]"),
+    mutant("the insurance ignored", "secure", "1 / (_share(honest) * whole(", "1 / (1.0 * whole(", "test_parts_that_suffice_for_the_honest_keep_the_promise"),
+    mutant("the modulus dropped from the sum", "secure", "return (total + MODULUS // 2) % MODULUS - MODULUS // 2", "return shares.sum(axis=0) % (4 * MODULUS)",
+           "test_a_sum_beyond_the_modulus_wraps_around"),
+    mutant("shares of half the clock", "secure", "integers(0, MODULUS, (", "integers(0, MODULUS // 2, (",
+           "test_all_servers_but_one_see_uniform_numbers[0-seen0]"),
+    mutant("a conspiracy priced one step too late", "secure", 'shared_pmf([0, whole("sensitivity", sensitivity, least=1)]', "shared_pmf([1, 2]",
+           "test_the_loss_of_a_conspiracy[0.5-1.675]"),
+    mutant("Poisson noise of twice the variance", "secure", 'non_negative("variance", variance) / 2', 'non_negative("variance", variance)',
+           "test_skellam_noise_has_its_law_in_one_piece_and_in_parts"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -448,10 +459,15 @@ class TestAudit(Mutated):
     pass
 
 
+@mutants_of("secure.py")
+class TestSecure(Mutated):
+    pass
+
+
 def test_every_mutant_is_in_a_class():
     modules = ("mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
                "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
-               "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
+               "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 
