@@ -288,8 +288,11 @@ def test_a_row_opens_its_section_in_present_mode_at_something_that_is_there(site
                 targets.setdefault((path.parent / link.path).resolve(), set()).add(link.fragment)
     assert len(targets) == len(SECTIONS)
     for path, wanted in targets.items():
-        ids = set(re.findall(r'\bid="([^"]+)"', path.read_text(encoding="utf-8")))
-        assert wanted <= ids, (path.name, wanted - ids)
+        text = path.read_text(encoding="utf-8")
+        ids = {match[1]: match.start() for match in re.finditer(r'\bid="([^"]+)"', text)}
+        assert wanted <= set(ids), (path.name, wanted - set(ids))
+        for cell in (anchor for anchor in wanted if anchor.startswith("cell-")):        # the present mode shows cells with an output
+            assert "cell_output" in text[ids[cell]:text.find('<div class="cell ', ids[cell])], (path.name, cell)
 
 
 def test_links_outside_the_tables_do_not_present(site):
