@@ -359,7 +359,7 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
 
     References
     ----------
-    Gaboardi, Lim, Rogers and Vadhan (2016) for the replay; Kifer and Rogers (2017) put the noise into the statistic too.
+    Gaboardi, Lim, Rogers and Vadhan (2016) for the replay; Rogers and Kifer (2017) put the noise into the statistic too.
 
     Examples
     --------
