@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from dplib import sensitivity
-from dplib._validate import choice, finite, interval, non_negative, probability, whole
+from dplib._validate import choice, finite, interval, non_negative, probability, share, whole
 
 __all__ = ["Estimate", "independence_test", "least_squares", "line_sums", "noisy_binomial_cdf", "proportion_interval", "proportion_test",
            "ratio_interval", "slope_interval"]
@@ -25,7 +25,7 @@ NOISES = ("geometric", "laplace", "gaussian")
 _FORGOTTEN = 37.5                                # the binomial law is cut where each tail weighs less than e^-37.5, 6e-17
 
 
-def noisy_binomial_cdf(y: ArrayLike, n: int, p: float, *, scale: float, noise: str = "geometric") -> float | np.ndarray:
+def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: str = "geometric") -> float | np.ndarray:
     """P(X + Z <= y) for X binomial(n, p) and independent noise Z: the law of a noisy count of a sample.
 
     Privacy
@@ -63,10 +63,10 @@ def noisy_binomial_cdf(y: ArrayLike, n: int, p: float, *, scale: float, noise: s
 
     Examples
     --------
-    >>> round(noisy_binomial_cdf(95, 500, 0.19, scale=10.0), 4)
+    >>> round(noisy_binomial_cdf(95, n=500, p=0.19, scale=10.0), 4)
     0.5154
     """
-    n, p, scale = whole("n", n, least=1), _share("p", p), non_negative("scale", scale)
+    n, p, scale = whole("n", n, least=1), share("p", p), non_negative("scale", scale)
     choice("noise", noise, NOISES)
     y = np.asarray(y, dtype=float)
     if np.isnan(y).any():
@@ -79,7 +79,7 @@ def noisy_binomial_cdf(y: ArrayLike, n: int, p: float, *, scale: float, noise: s
     return found if found.ndim else float(found)
 
 
-def proportion_interval(noisy: float, n: int, *, scale: float, noise: str = "geometric", confidence: float = 0.95) -> tuple[float, float]:
+def proportion_interval(noisy: float, *, n: int, scale: float, noise: str = "geometric", confidence: float = 0.95) -> tuple[float, float]:
     """Confidence interval for the share of a population, from the noisy count of a sample of n.
 
     The shares p that neither tail contradicts: P_p(Y >= noisy) and P_p(Y <= noisy) are both above (1 - confidence)/2, Y being
@@ -120,7 +120,7 @@ def proportion_interval(noisy: float, n: int, *, scale: float, noise: str = "geo
 
     Examples
     --------
-    >>> low, high = proportion_interval(109, 500, scale=10.0)
+    >>> low, high = proportion_interval(109, n=500, scale=10.0)
     >>> round(low, 3), round(high, 3)
     (0.151, 0.289)
     """
@@ -131,12 +131,12 @@ def proportion_interval(noisy: float, n: int, *, scale: float, noise: str = "geo
         return _at_least(noisy, n, p, scale, noise) - tail
 
     def below(p: float) -> float:                # falls with p
-        return noisy_binomial_cdf(noisy, n, p, scale=scale, noise=noise) - tail
+        return noisy_binomial_cdf(noisy, n=n, p=p, scale=scale, noise=noise) - tail
 
     return _crossing(above, 0.0, 1.0), _crossing(below, 1.0, 0.0)
 
 
-def proportion_test(noisy: float, n: int, p0: float, *, scale: float, noise: str = "geometric", alternative: str = "two-sided") -> float:
+def proportion_test(noisy: float, *, n: int, p0: float, scale: float, noise: str = "geometric", alternative: str = "two-sided") -> float:
     """P-value of the hypothesis that the share of a population is p0, from the noisy count of a sample of n.
 
     `proportion_interval` holds exactly the p0 whose two-sided p-value is above 1 - confidence.
@@ -175,11 +175,11 @@ def proportion_test(noisy: float, n: int, p0: float, *, scale: float, noise: str
 
     Examples
     --------
-    >>> round(proportion_test(109, 500, 0.15, scale=10.0, alternative="greater"), 3)
+    >>> round(proportion_test(109, n=500, p0=0.15, scale=10.0, alternative="greater"), 3)
     0.024
     """
-    noisy, n, p0, scale = _printed(noisy, noise), whole("n", n, least=1), _share("p0", p0), non_negative("scale", scale)
-    above, below = _at_least(noisy, n, p0, scale, noise), noisy_binomial_cdf(noisy, n, p0, scale=scale, noise=noise)
+    noisy, n, p0, scale = _printed(noisy, noise), whole("n", n, least=1), share("p0", p0), non_negative("scale", scale)
+    above, below = _at_least(noisy, n, p0, scale, noise), noisy_binomial_cdf(noisy, n=n, p=p0, scale=scale, noise=noise)
     if choice("alternative", alternative, ("two-sided", "greater", "less")) == "two-sided":
         return min(1.0, 2 * min(above, below))
     return above if alternative == "greater" else below
@@ -262,7 +262,7 @@ class Estimate(NamedTuple):
     covariance: np.ndarray
 
 
-def least_squares(design: ArrayLike, answers: ArrayLike, variances: ArrayLike) -> Estimate:
+def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike) -> Estimate:
     """The numbers behind noisy answers that overlap, by weighted least squares.
 
     Among all estimates that are linear in the answers and unbiased it has the smallest variance, for each number and for
@@ -300,7 +300,7 @@ def least_squares(design: ArrayLike, answers: ArrayLike, variances: ArrayLike) -
 
     Examples
     --------
-    >>> both = least_squares([[1, 0], [0, 1], [1, 1]], [40, 52, 98], [2, 2, 2])
+    >>> both = least_squares([[1, 0], [0, 1], [1, 1]], [40, 52, 98], variances=[2, 2, 2])
     >>> both.value.round(9).tolist(), both.covariance.round(2).tolist()
     ([42.0, 54.0], [[1.33, -0.67], [-0.67, 1.33]])
     """
@@ -420,7 +420,7 @@ def line_sums(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"x and y must be vectors of one length, got shapes {x.shape} and {y.shape}")
-    x, y = sensitivity.clip(x, -1.0, 1.0), sensitivity.clip(y, -1.0, 1.0)
+    x, y = sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)
     return np.array([len(x), x.sum(), (x * x).sum(), y.sum(), (x * y).sum(), (y * y).sum()])
 
 
@@ -530,7 +530,7 @@ def _noise_cdf(x: np.ndarray, scale: float, noise: str) -> np.ndarray:
 
 def _at_least(noisy: float, n: int, p: float, scale: float, noise: str) -> float:
     """P(Y >= noisy), by symmetry: n - Y is the noisy count of the others."""
-    return noisy_binomial_cdf(n - noisy, n, 1 - p, scale=scale, noise=noise)
+    return noisy_binomial_cdf(n - noisy, n=n, p=1 - p, scale=scale, noise=noise)
 
 
 def _two_laplace_tail(t: float, a: float, b: float) -> float:
@@ -561,10 +561,3 @@ def _printed(noisy: float, noise: str) -> float:
     if choice("noise", noise, NOISES) == "geometric" and noisy != round(noisy):
         raise ValueError(f"noisy must be a whole number where the noise is, got {noisy!r}")
     return noisy
-
-
-def _share(name: str, value: float) -> float:
-    value = finite(name, value)
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
-    return value

@@ -22,7 +22,7 @@ def bar(spread):
 
 
 def exact(noisy, n, sigma, **settings):
-    return inference.proportion_interval(noisy, n, scale=sigma, **{"noise": "gaussian", **settings})
+    return inference.proportion_interval(noisy, n=n, scale=sigma, **{"noise": "gaussian", **settings})
 
 
 def by_grid(noisy, n, sigma):
@@ -36,7 +36,7 @@ def by_grid(noisy, n, sigma):
 
 def uneven(noisy, n, sigma):
     """2 % on one side and 3 % on the other."""
-    return inference.proportion_interval(noisy, n, scale=sigma, noise="gaussian", confidence=0.96)[0], exact(noisy, n, sigma, confidence=0.94)[1]
+    return inference.proportion_interval(noisy, n=n, scale=sigma, noise="gaussian", confidence=0.96)[0], exact(noisy, n, sigma, confidence=0.94)[1]
 
 
 def pair(scales=(1.0, 1.0), *, low=0.0, seed=None, form=tuple, one=False, noise="laplace", lost=False):
@@ -107,7 +107,7 @@ def years(rounds=499, *, noise=1.0, lot=True, centre=lambda a, b: max((a + b) / 
     def p_value(first, second, epsilon, rng):
         dice, mean = own or rng, centre(first, second)
         plays = dice.poisson(mean, (2, rounds)) if lot else np.zeros((2, rounds), int)
-        plays = plays + (mechanisms.geometric(np.zeros((2, rounds), int), epsilon=epsilon / noise, rng=dice) if noise else 0)
+        plays = plays + (mechanisms.geometric(np.zeros((2, rounds), int), sensitivity=1, epsilon=epsilon / noise, rng=dice) if noise else 0)
         apart = plays[0] - plays[1] if one else np.abs(plays[0] - plays[1])
         return (1 + np.sum(apart >= (second - first if one else abs(first - second)))) / (1 + rounds)
 
@@ -174,7 +174,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n), "lot only"),
     (check.inf_proportion, bar(lambda s, n, sigma: (sigma / n) ** 2), "noise only"),
     (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n + (sigma / n) ** 2), "for normal"),
-    (check.inf_proportion, lambda y, n, sigma: inference.proportion_interval(int(np.clip(round(y), 0, n)), n, scale=0), "takes the print for the count"),
+    (check.inf_proportion, lambda y, n, sigma: inference.proportion_interval(int(np.clip(round(y), 0, n)), n=n, scale=0), "takes the print for the count"),
     (check.inf_proportion, lambda *case: exact(*case, confidence=0.9), "5 % on each side"),
     (check.inf_proportion, lambda *case: exact(*case, noise="laplace"), "not Laplace"),
     (check.inf_proportion, lambda *case: exact(*case, confidence=0.99), "wider than it need be"),

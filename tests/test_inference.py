@@ -43,13 +43,13 @@ def test_the_law_of_a_noisy_count_is_the_sum_over_counts(noise, n, p, scale):
     counts = np.arange(n + 1)
     y = np.array([-300, -3.5, -1, 0, 0.5, n * p, n - 0.25, n, n + 4])
     right = [stats.binom.pmf(counts, n, p) @ NOISE[noise](value - counts, scale) for value in y]
-    assert noisy_binomial_cdf(y, n, p, scale=scale, noise=noise) == pytest.approx(right, rel=1e-11, abs=1e-14)
-    assert noisy_binomial_cdf(y[3], n, p, scale=scale, noise=noise) == pytest.approx(right[3], rel=1e-11, abs=1e-14)
+    assert noisy_binomial_cdf(y, n=n, p=p, scale=scale, noise=noise) == pytest.approx(right, rel=1e-11, abs=1e-14)
+    assert noisy_binomial_cdf(y[3], n=n, p=p, scale=scale, noise=noise) == pytest.approx(right[3], rel=1e-11, abs=1e-14)
 
 
 def test_without_noise_the_law_is_binomial_and_tables_keep_their_shape():
     y = np.array([[-1, 0, 3.5], [4, 9, 11]])
-    found = noisy_binomial_cdf(y, 9, 0.4, scale=0)
+    found = noisy_binomial_cdf(y, n=9, p=0.4, scale=0)
     assert found.shape == y.shape and found == pytest.approx(stats.binom.cdf(y, 9, 0.4), abs=1e-14)
 
 
@@ -60,23 +60,23 @@ def test_without_noise_the_law_is_binomial_and_tables_keep_their_shape():
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
 def test_without_noise_the_interval_is_clopper_and_pearsons(k, n, confidence):
     right = stats.binomtest(k, n).proportion_ci(confidence)
-    assert proportion_interval(k, n, scale=0, confidence=confidence) == pytest.approx((right.low, right.high), abs=1e-11)
+    assert proportion_interval(k, n=n, scale=0, confidence=confidence) == pytest.approx((right.low, right.high), abs=1e-11)
 
 
 @pytest.mark.parametrize("noise, n, scale, confidence", [("geometric", 1, 2.0, 0.95), ("geometric", 12, 0.7, 0.95), ("geometric", 30, 5.0, 0.8)])
 def test_the_interval_covers_every_share_by_enumeration_and_not_much_too_often(noise, n, scale, confidence):
     y = np.arange(math.floor(-45 * scale), math.ceil(n + 45 * scale) + 1)
-    low, high = np.transpose([proportion_interval(value, n, scale=scale, confidence=confidence) for value in y.tolist()])
+    low, high = np.transpose([proportion_interval(value, n=n, scale=scale, confidence=confidence) for value in y.tolist()])
     covers = []
     for p in np.append(np.linspace(0, 1, 41), low[(low > 0) & (low < 1)] - 1e-9):              # coverage jumps at the ends of intervals
-        law = np.diff(noisy_binomial_cdf(y, n, p, scale=scale, noise=noise), prepend=0.0)
+        law = np.diff(noisy_binomial_cdf(y, n=n, p=p, scale=scale, noise=noise), prepend=0.0)
         covers.append(law @ ((low <= p) & (p <= high)))
     assert confidence - 1e-9 < min(covers) < confidence + 0.4 * (1 - confidence)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_with_continuous_noise_both_ends_err_equally_often(noise):
-    low, high = proportion_interval(31.7, 80, scale=6.0, noise=noise, confidence=0.9)
+    low, high = proportion_interval(31.7, n=80, scale=6.0, noise=noise, confidence=0.9)
     counts = np.arange(81)
     assert 1 - stats.binom.pmf(counts, 80, low) @ NOISE[noise](31.7 - counts, 6.0) == pytest.approx(0.05)
     assert stats.binom.pmf(counts, 80, high) @ NOISE[noise](31.7 - counts, 6.0) == pytest.approx(0.05)
@@ -85,29 +85,29 @@ def test_with_continuous_noise_both_ends_err_equally_often(noise):
 def test_more_printed_than_were_asked_has_a_closed_form():
     """P_p(Y >= y) = q^y E q^-X/(1 + q) for y >= n; at q = 1/2 that is 2/3 (1 + p)^n/2^y."""
     for n, y in ((10, 12), (10, 10), (3, 5)):
-        low, high = proportion_interval(y, n, scale=1 / math.log(2))
+        low, high = proportion_interval(y, n=n, scale=1 / math.log(2))
         assert (low, high) == pytest.approx(((0.025 * 1.5 * 2**y) ** (1 / n) - 1, 1.0), abs=1e-12)
 
 
 @given(y=st.integers(-30, 60), n=st.integers(1, 40), scale=st.floats(0.1, 20), noise=st.sampled_from(sorted(NOISE)))
 @PROPERTY
 def test_an_interval_lies_in_0_1_and_turns_round_with_the_question(y, n, scale, noise):
-    low, high = proportion_interval(y, n, scale=scale, noise=noise)
+    low, high = proportion_interval(y, n=n, scale=scale, noise=noise)
     assert 0 <= low <= high <= 1
-    assert proportion_interval(n - y, n, scale=scale, noise=noise) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+    assert proportion_interval(n - y, n=n, scale=scale, noise=noise) == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
 def test_a_count_that_no_share_explains_leaves_the_nearest_point():
     for noise in NOISE:
-        assert proportion_interval(-900, 20, scale=2.0, noise=noise) == (0.0, 0.0)
-        assert proportion_interval(900, 20, scale=2.0, noise=noise) == (1.0, 1.0)
+        assert proportion_interval(-900, n=20, scale=2.0, noise=noise) == (0.0, 0.0)
+        assert proportion_interval(900, n=20, scale=2.0, noise=noise) == (1.0, 1.0)
 
 
 @given(y=st.integers(-10, 40), n=st.integers(1, 30), scale=st.floats(0.2, 9), p0=st.floats(0, 1), noise=st.sampled_from(sorted(NOISE)))
 @PROPERTY
 def test_the_interval_holds_what_the_test_does_not_reject(y, n, scale, p0, noise):
-    low, high = proportion_interval(y, n, scale=scale, noise=noise, confidence=0.9)
-    p_value = proportion_test(y, n, p0, scale=scale, noise=noise)
+    low, high = proportion_interval(y, n=n, scale=scale, noise=noise, confidence=0.9)
+    p_value = proportion_test(y, n=n, p0=p0, scale=scale, noise=noise)
     if low < high and min(abs(p0 - low), abs(p0 - high)) > 1e-7:
         assert (p_value > 0.1) == (low <= p0 <= high)
 
@@ -117,19 +117,19 @@ def test_a_p_value_is_small_as_rarely_as_it_says(alternative):
     n, scale = 15, 3.0
     y = np.arange(-150, 170)
     for p0 in (0.0, 0.1, 0.5, 1.0):
-        law = np.diff(noisy_binomial_cdf(y, n, p0, scale=scale), prepend=0.0)
-        values = np.array([proportion_test(value, n, p0, scale=scale, alternative=alternative) for value in y.tolist()])
+        law = np.diff(noisy_binomial_cdf(y, n=n, p=p0, scale=scale), prepend=0.0)
+        values = np.array([proportion_test(value, n=n, p0=p0, scale=scale, alternative=alternative) for value in y.tolist()])
         for alpha in (0.01, 0.05, 0.3):
             assert 0.6 * alpha < law @ (values <= alpha) <= alpha + 1e-12
     for y0 in (4, 9):
         right = stats.binomtest(y0, n, 0.4, alternative).pvalue if alternative != "two-sided" else 2 * min(
             stats.binomtest(y0, n, 0.4, side).pvalue for side in ("less", "greater"))
-        assert proportion_test(y0, n, 0.4, scale=0, alternative=alternative) == pytest.approx(min(right, 1))
+        assert proportion_test(y0, n=n, p0=0.4, scale=0, alternative=alternative) == pytest.approx(min(right, 1))
 
 
 @pytest.mark.parametrize("noisy", [1.5, -0.5, math.nextafter(3, 4)])
 def test_a_count_that_is_not_whole_had_no_whole_noise(noisy):
-    for call in (lambda: proportion_interval(noisy, 10, scale=1.0), lambda: proportion_test(noisy, 10, 0.5, scale=1.0)):
+    for call in (lambda: proportion_interval(noisy, n=10, scale=1.0), lambda: proportion_test(noisy, n=10, p0=0.5, scale=1.0)):
         with pytest.raises(ValueError, match="noisy must be a whole number"):
             call()
 
@@ -190,7 +190,7 @@ def test_ratios_that_are_all_contradicted_leave_the_nearest():
 
 
 def test_two_answers_to_one_question_are_weighed_by_their_variances():
-    value, covariance = least_squares([[1], [1]], [10, 16], [1, 2])
+    value, covariance = least_squares([[1], [1]], [10, 16], variances=[1, 2])
     assert value == pytest.approx([12]) and covariance == pytest.approx(np.array([[2 / 3]]))
 
 
@@ -199,7 +199,7 @@ def test_least_squares_is_the_normal_equations_and_nothing_unbiased_is_better(m,
     rng = np.random.default_rng(seed)
     design, answers, variances = rng.normal(size=(m, k)), rng.normal(size=m), rng.uniform(0.1, 50, m)
     normal = design.T @ np.diag(1 / variances) @ design
-    found = least_squares(design, answers, variances)
+    found = least_squares(design, answers, variances=variances)
     assert found.value == pytest.approx(np.linalg.solve(normal, design.T @ (answers / variances)))
     assert found.covariance == pytest.approx(np.linalg.inv(normal))
     for _ in range(20):                          # another linear estimate that is unbiased: add something that the design does not see
@@ -211,7 +211,7 @@ def test_least_squares_is_the_normal_equations_and_nothing_unbiased_is_better(m,
 def test_estimates_scatter_as_their_covariance_says_under_laplace_noise():
     rng, design = np.random.default_rng(3), np.vstack([np.eye(3), np.ones(3)])
     truth, scales = np.array([40.0, 0.0, 7.0]), np.array([2.0, 2.0, 2.0, 1.0])
-    found = [least_squares(design, design @ truth + rng.laplace(scale=scales), 2 * scales**2) for _ in range(4000)]
+    found = [least_squares(design, design @ truth + rng.laplace(scale=scales), variances=2 * scales**2) for _ in range(4000)]
     values = np.array([one.value for one in found]) - truth
     for weights in (*np.eye(3), np.ones(3)):
         mean_is(values @ weights, 0.0)
@@ -221,7 +221,7 @@ def test_estimates_scatter_as_their_covariance_says_under_laplace_noise():
 @pytest.mark.parametrize("design", [[[1, 1]], [[1, 1], [2, 2], [3, 3]], [[0.0], [0.0]]])
 def test_answers_that_leave_a_number_open_are_refused(design):
     with pytest.raises(ValueError, match="answers must determine"):
-        least_squares(design, [1.0] * len(design), [1.0] * len(design))
+        least_squares(design, [1.0] * len(design), variances=[1.0] * len(design))
 
 
 # --- rows and columns
@@ -232,7 +232,7 @@ TILTED = APART + np.outer([1, -1], [0.03, -0.03, 0, 0, 0])
 
 def rejections(law, n, epsilon, tables, seed):
     rng = np.random.default_rng(seed)
-    noisy = mechanisms.geometric(rng.multinomial(n, law.ravel(), tables), epsilon=epsilon, rng=rng).reshape(tables, *law.shape)
+    noisy = mechanisms.geometric(rng.multinomial(n, law.ravel(), tables), sensitivity=1, epsilon=epsilon, rng=rng).reshape(tables, *law.shape)
     return np.mean([independence_test(table, scale=1 / epsilon, rounds=99, rng=rng) <= 0.05 for table in noisy])
 
 
@@ -333,8 +333,8 @@ def test_sums_that_could_be_noise_allow_any_slope(sums, target):
 
 
 def test_numbers_come_back_as_numbers():
-    for low, high in (proportion_interval(np.int64(30), 50, scale=np.float64(2)), slope_interval([1000, 50, 400, 100, 210, 300], sigma=1),
+    for low, high in (proportion_interval(np.int64(30), n=50, scale=np.float64(2)), slope_interval([1000, 50, 400, 100, 210, 300], sigma=1),
                       ratio_interval(np.int64(3), 2, top_scale=1, bottom_scale=1, low=0, high=5)):
         assert type(low) is float and type(high) is float
     assert type(independence_test(np.ones((2, 2)), scale=1, rounds=9, rng=1)) is float
-    assert type(proportion_test(3, 9, 0.5, scale=1)) is float
+    assert type(proportion_test(3, n=9, p0=0.5, scale=1)) is float

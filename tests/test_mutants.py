@@ -382,7 +382,7 @@ MUTANTS = [
            "test_the_tail_of_two_laplace_noises_is_their_convolution"),
     mutant("answers weighed by standard deviations", "inference", "weights = 1 / np.sqrt(variances)", "weights = variances ** -0.25",
            "test_two_answers_to_one_question_are_weighed_by_their_variances"),
-    mutant("six sums of what nobody clipped", "inference", "sensitivity.clip(x, -1.0, 1.0), sensitivity.clip(y, -1.0, 1.0)", "x, y",
+    mutant("six sums of what nobody clipped", "inference", "sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)", "x, y",
            "test_values_beyond_the_bounds_and_missing_ones_are_clipped_and_an_empty_table_is_a_table"),
     mutant("C_xy and C_xx as if they had noises of their own", "inference", "sigma**2 * x * y * (2 + x**2)", "0.0 * x * y",
            "test_the_ends_are_where_the_pivot_is_as_large_as_its_deviation"),

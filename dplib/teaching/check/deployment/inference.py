@@ -41,9 +41,9 @@ BARS = {
     "an interval of an interval: the worst of the lot comes on top of the worst of the noise, and that is more than is needed":
         lambda y, n, sigma: (_clopper(y - Z * sigma, n)[0], _clopper(y + Z * sigma, n)[1]),
     "the noise is normal with standard deviation sigma, not Laplace or of whole numbers":
-        lambda y, n, sigma: inference.proportion_interval(y, n, scale=sigma, noise="laplace"),
-    "5 % on each side make 10 %": lambda y, n, sigma: inference.proportion_interval(y, n, scale=sigma, noise="gaussian", confidence=0.9),
-    "sigma is the standard deviation, not the variance": lambda y, n, sigma: inference.proportion_interval(y, n, scale=math.sqrt(sigma), noise="gaussian"),
+        lambda y, n, sigma: inference.proportion_interval(y, n=n, scale=sigma, noise="laplace"),
+    "5 % on each side make 10 %": lambda y, n, sigma: inference.proportion_interval(y, n=n, scale=sigma, noise="gaussian", confidence=0.9),
+    "sigma is the standard deviation, not the variance": lambda y, n, sigma: inference.proportion_interval(y, n=n, scale=math.sqrt(sigma), noise="gaussian"),
 }
 SURVEYS = ((500, 0.19, 15.0), (50, 0.02, 1.0), (200, 0.5, 30.0), (30, 0.0, 2.0), (40, 0.9, 6.0))
 MOST = 0.985
@@ -73,7 +73,7 @@ def _covered(interval, n, p, sigma):
     reach = 6 * math.sqrt(n * p * (1 - p) + sigma**2)
     ends = [_edge(lambda y: (lambda low, high: low - 1e-9 <= p <= high + 1e-9)(*_ends(interval, y, n, sigma)), n * p, n * p + side * reach)
             for side in (-1, 1)]
-    below, upto = inference.noisy_binomial_cdf(ends, n, p, scale=sigma, noise="gaussian")
+    below, upto = inference.noisy_binomial_cdf(ends, n=n, p=p, scale=sigma, noise="gaussian")
     return upto - below
 
 
@@ -104,7 +104,7 @@ def inf_proportion(interval):
 
 # ---------------------------------------------------------------------------------------------------------------- the used and the unused
 
-def _pair(clip=lambda x, cap: sens.clip(x, 0.0, cap), scales=(1.0, 1.0), one=False, third=False, cap_of=lambda x, cap: cap):
+def _pair(clip=lambda x, cap: sens.clip(x, low=0.0, high=cap), scales=(1.0, 1.0), one=False, third=False, cap_of=lambda x, cap: cap):
     def release(charges, cap, epsilon, rng):
         cap = cap_of(charges, cap)
         part = clip(np.asarray(charges, dtype=float), cap) / cap
@@ -277,12 +277,12 @@ ODD = 1e-6 / 20                                  # a right answer is refused by 
 
 
 def _years(first, second, epsilon, size, rng):
-    return mechanisms.geometric(rng.poisson((first, second), (size, 2)), epsilon=epsilon, rng=rng)
+    return mechanisms.geometric(rng.poisson((first, second), (size, 2)), sensitivity=1, epsilon=epsilon, rng=rng)
 
 
 def _ours(first, second, epsilon, rng, rounds=99):
     mean = max((first + second) / 2, 0)
-    plays = mechanisms.geometric(rng.poisson(mean, (2, rounds)), epsilon=epsilon, rng=rng)
+    plays = mechanisms.geometric(rng.poisson(mean, (2, rounds)), sensitivity=1, epsilon=epsilon, rng=rng)
     return (1 + np.sum(np.abs(plays[0] - plays[1]) >= abs(first - second))) / (1 + rounds)
 
 
