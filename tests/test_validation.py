@@ -404,7 +404,7 @@ def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
     belongs = {
         "q", "rdp", "beta", "k2", "n", "neighbour", "data", "answers", "neighbours", "outcome", "table", "distance", "estimate", "queries",
         "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on", "group", "target", "padding", "others", "population",
-        "targets", "cohorts", "candidates", "bottom", "y",
+        "targets", "cohorts", "candidates", "threshold", "bottom", "y",
     }  # fmt: skip
     for name, parameters in public_signatures():
         for i, parameter in enumerate(parameters):
