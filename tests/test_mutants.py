@@ -364,6 +364,31 @@ MUTANTS = [
            "test_a_salt_is_the_md5_of_salt_person_and_group_and_the_table_may_be_shuffled"),
     mutant("rows for groups", "partitions", ".dropna().drop_duplicates(ignore_index=True)", ".dropna().reset_index(drop=True)",
            "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
+    mutant("the noise left out of the null", "inference", "played = played + draw(rng, played.shape)", "played = played + 0",
+           "test_independence_is_rejected_about_as_often_as_it_should_be[1000-0.1]"),
+    mutant("a statistic that does not know of the noise", "inference", "np.maximum(expected + variance, 1e-9)", "np.maximum(expected, 0.5)",
+           "test_a_relation_is_seen_through_the_noise"),
+    mutant("all of the error on each side", "inference", "tail = (1 - probability(\"confidence\", confidence, zero=False)) / 2",
+           "tail = 1 - probability(\"confidence\", confidence, zero=False)", "test_the_interval_covers_every_share_by_enumeration_and_not_much_too_often"),
+    mutant("the noise of whole numbers above zero counted as below", "inference", "1 - q * beyond", "1 - beyond",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("the tails of the sample cut off too soon", "inference", "_FORGOTTEN = 37.5", "_FORGOTTEN = 7.5",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("a two-sided p-value that looks at one side", "inference", "min(1.0, 2 * min(above, below))", "min(1.0, min(above, below))",
+           "test_a_p_value_is_small_as_rarely_as_it_says[two-sided]"),
+    mutant("the noise of the bottom not multiplied by the ratio", "inference", "abs(top - r * bottom), a, abs(r) * b)", "abs(top - r * bottom), a, b)",
+           "test_a_ratio_is_kept_exactly_if_its_neighbours_on_a_grid_are"),
+    mutant("two equal Laplace noises without their half", "inference", "(1 + t / (2 * m))", "(1 + t / m)",
+           "test_the_tail_of_two_laplace_noises_is_their_convolution"),
+    mutant("answers weighed by standard deviations", "inference", "weights = 1 / np.sqrt(variances)", "weights = variances ** -0.25",
+           "test_two_answers_to_one_question_are_weighed_by_their_variances"),
+    mutant("six sums of what nobody clipped", "inference", "sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)", "x, y",
+           "test_values_beyond_the_bounds_and_missing_ones_are_clipped_and_an_empty_table_is_a_table"),
+    mutant("C_xy and C_xx as if they had noises of their own", "inference", "sigma**2 * x * y * (2 + x**2)", "0.0 * x * y",
+           "test_the_ends_are_where_the_pivot_is_as_large_as_its_deviation"),
+    mutant("a population without the error of a sample", "inference", "        v_yy += max(", "        v_yy += 0 * max(",
+           "test_without_noise_the_population_has_the_textbooks_interval_and_the_table_its_slope"),
+    mutant("a slope from a spread that may be noise", "inference", "c_xx <= z * math.sqrt(v_xx)", "c_xx <= 0", "test_sums_that_could_be_noise_allow_any_slope"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
     mutant("every part is all the noise", "secure", 'shape = 1 / (_share(honest) * whole("parties", parties, least=1))', "shape = 1.0",
            "test_parts_add_up_to_discrete_laplace_noise[10-1.0-1]"),
@@ -475,6 +500,11 @@ class TestAttacks(Mutated):
     pass
 
 
+@mutants_of("inference.py")
+class TestInference(Mutated):
+    pass
+
+
 @mutants_of("svt/mechanism.py")
 class TestSvt(Mutated):
     pass
@@ -514,7 +544,7 @@ class TestSecure(Mutated):
 def test_every_mutant_is_in_a_class():
     modules = ("_validate", "mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
                "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
-               "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure", "partitions")  # fmt: skip
+               "anonymity/generalisation", "attacks", "partitions", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 
