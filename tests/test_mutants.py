@@ -324,6 +324,43 @@ MUTANTS = [
     mutant("the note's claim forgotten", "svt/museum", " claim=lambda e, c: (c + 1) / 2 * e,", "",
            "test_three_variants_keep_what_they_claim_and_one_of_them_claims_more"),
     mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one", "test_losses_are_pinned"),
+    mutant("selection without its second half", "partitions", "np.where(n <= k, rising(np.minimum(n, k)), 1 - hidden)",
+           "delta * np.expm1(n * rate) / np.expm1(rate)", "test_no_linear_programme_finds_more"),
+    mutant("selection that turns one person late", "partitions", "k = math.ceil(math.log1p(one", "k = 1 + math.ceil(math.log1p(one",
+           "test_the_closed_form_is_the_recursion[0.01-1.0]"),
+    mutant("several groups, one epsilon", "partitions", 'positive("epsilon", epsilon) / whole("num_groups", num_groups, least=1) /',
+           'positive("epsilon", epsilon) /',
+           "test_the_delta_of_whole_thresholds_is_that_of_the_joint_law"),
+    mutant("several groups, one delta", "partitions", '/ whole("num_groups", num_groups, least=1))\n\n\ndef _first', ")\n\n\ndef _first",
+           "test_thresholds_use_up_delta_and_no_more"),
+    mutant("the groups of one person move the Gaussian counts in L1", "partitions", "per_group * math.sqrt(num_groups))", "per_group * num_groups)",
+           "test_thresholds_use_up_delta_and_no_more"),
+    mutant("delta split between noise and threshold", "partitions", "sigma = gaussian_sigma(epsilon, delta, per_group",
+           "sigma = gaussian_sigma(epsilon, delta / 2, per_group",
+           "test_noise_and_threshold_may_each_use_all_of_delta"),
+    mutant("shared groups at their own epsilon", "partitions", "_shift_delta(epsilon - log_hidden, mu)", "_shift_delta(epsilon, mu)",
+           "test_the_gaussian_theorem_beside_the_joint_law_on_a_grid"),
+    mutant("at the bound is above it", "partitions", "passed = noisy > reach", "passed = noisy >= reach", "test_the_sampler_draws_that_law"),
+    mutant("a second noise for the reader", "partitions", "_by_group(pd.Series(noisy + hidden,",
+           "_by_group(pd.Series(noisy + hidden + rng.integers(-1, 2, noisy.size),",
+           "test_the_sampler_draws_that_law"),
+    mutant("no coin between two bounds", "partitions", "rng.random(excess.size) < lower", "np.zeros(excess.size, dtype=int)",
+           "test_the_sampler_draws_that_law"),
+    mutant("one coin for all groups", "partitions", "coin = rng.random(reach.shape) *", "coin = np.full(reach.shape, rng.random()) *",
+           "test_the_sampler_draws_that_law"),
+    mutant("the minimum size forgotten", "partitions", "counts[counts > hidden], np", "counts[counts > 0], np",
+           "test_small_groups_are_never_published_where_a_minimum_is_asked_for_and_the_others_as_if_they_were_smaller"),
+    mutant("groups in the order of the table", "partitions", "return published.sort_index()", "return published",
+           "test_the_order_and_the_index_tell_only_what_is_published"),
+    mutant("the names of hidden groups stay in the index", "partitions", "published.index = index.remove_unused_levels()", "pass",
+           "test_the_order_and_the_index_tell_only_what_is_published"),
+    mutant("one group more than promised", "partitions", "order[place < num_groups]", "order[place <= num_groups]",
+           "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
+    mutant("the first groups of the table", "partitions", "np.lexsort((lots, codes))", "np.lexsort((np.arange(len(pairs)), codes))", "test_the_lot_is_fair"),
+    mutant("one lot for all", "partitions", 'f"{salt}:{a}:{b}"', 'f"{salt}:{b}"',
+           "test_a_salt_is_the_md5_of_salt_person_and_group_and_the_table_may_be_shuffled"),
+    mutant("rows for groups", "partitions", ".dropna().drop_duplicates(ignore_index=True)", ".dropna().reset_index(drop=True)",
+           "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
 ]  # fmt: skip
 
@@ -398,6 +435,11 @@ class TestHistograms(Mutated):
     pass
 
 
+@mutants_of("partitions.py")
+class TestPartitions(Mutated):
+    pass
+
+
 @mutants_of("synthetic.py")
 class TestSynthetic(Mutated):
     pass
@@ -445,7 +487,7 @@ class TestAudit(Mutated):
 
 
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "quantiles", "data_dependent", "histograms", "synthetic",
+    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "quantiles", "data_dependent", "histograms", "partitions", "synthetic",
                "anonymity", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 

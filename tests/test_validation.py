@@ -9,9 +9,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dplib import anonymity, attacks, audit, budget, data_dependent, distributions, fdp, histograms, local, mechanisms, quantiles, sensitivity, svt, synthetic
+from dplib import (
+    anonymity,
+    attacks,
+    audit,
+    budget,
+    data_dependent,
+    distributions,
+    fdp,
+    histograms,
+    local,
+    mechanisms,
+    partitions,
+    quantiles,
+    sensitivity,
+    svt,
+    synthetic,
+)
 
-MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent)
+MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent,
+           partitions)  # fmt: skip
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -55,6 +72,8 @@ CLASSES = {"df": PATIENTS, "qi": ["age", "sex"]}
 RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
+GROUPS = {"counts": pd.Series(15, index=range(200)), "epsilon": 1.0, "delta": 1e-5, "num_groups": 1, "per_group": 1, "at_least": 2}
+LIMIT = {"epsilon": 1.0, "delta": 1e-5, "num_groups": 2, "per_group": 3}
 ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "size": 3, "adjacency": "replace"}
 
 # every public function with parameters that are right
@@ -156,6 +175,14 @@ RIGHT = {
     quantiles.quantiles: {**RANGE, "qs": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
     quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
     quantiles.quantile_density: {**RANGE, "q": 0.3, "epsilon": 1.0, "adjacency": "replace"},
+    partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
+    partitions.truncated_geometric: GROUPS,
+    partitions.release: {**GROUPS, "noise": "laplace"},
+    partitions.laplace_threshold: LIMIT,
+    partitions.geometric_threshold: LIMIT,
+    partitions.gaussian_threshold: LIMIT,
+    partitions.threshold_delta: {"noise": "gaussian", "threshold": 20.0, "epsilon": 1.0, "scale": 4.0, "num_groups": 2, "per_group": 1.0},
+    partitions.bound: {"table": FILMS, "person": "user", "group": "film", "num_groups": 1, "salt": "2023"},
     data_dependent.mean_local_sensitivity: RANGE,
     data_dependent.median_local_sensitivity: {**RANGE, "steps": 1},
     data_dependent.smooth_sensitivity: {**RANGE, "beta": 0.1},
@@ -217,6 +244,7 @@ WRONG = {
     "counts": [*NOT_NUMBERS, [3, -1, 5, 1], None], "v": [*NOT_NUMBERS, *NOT_A_VECTOR], "w": [*NOT_NUMBERS, *NOT_A_VECTOR], "total": NOT_POSITIVE,
     "candidates": [[], *([1, bad] for bad in (*NOT_WHOLE, 0))], "epsilon_release": NOT_POSITIVE,
     "branching": [*NOT_WHOLE, 0, 1, 3], "levels": [[], [[1.0], [1.0]], [[1.0], [1.0, math.nan]], [[1.0, 2.0]], [1.0, [1.0, 2.0]]],
+    "num_groups": [*NOT_WHOLE, 0], "per_group": NOT_POSITIVE, "at_least": [*NOT_WHOLE, 0],
     "start": [*NOT_WHOLE, 2], "stop": [*NOT_WHOLE, 3], "rounds": [*NOT_WHOLE, 0],
     "weights": [[], [0, 0], [-1, 2], [math.nan, 1], [math.inf, 1], 1.0], "edges": [[], [0, 1], [0, 2, 1], [0, 1, 1], [0, 1, math.inf], [0, math.nan, 1]],
     "domains": [None, {}, ["sex"], {"nobody": [1]}, {"sex": []}, {"sex": ["F", "F"]}, {"sex": [None, math.nan]}],
@@ -255,6 +283,11 @@ OWN_WRONG = {
     (decode, "reports"): [None, [[0, 1]], np.zeros((0, 128)), 2 * np.eye(8, 128)], (decode, "cohorts"): [None, 0, [0, 1], [0.0, 1.0] * 4, [0, 2] * 4],
     (decode, "candidates"): [[], ["ada", "ada"], range(256)],
     (mechanisms.report_noisy_max, "noise"): NOT_A_WORD,
+    (partitions.selection_probability, "n"): [None, "1", 1.0, [0.5], math.nan],
+    **{(function, "noise"): NOT_A_WORD for function in (partitions.release, partitions.threshold_delta)},
+    **{(getattr(partitions, name), "delta"): NOT_INSIDE for name in partitions.__all__},
+    **{(function, "per_group"): [*NOT_WHOLE, 0] for function in (partitions.release, partitions.truncated_geometric, partitions.geometric_threshold)},
+    (partitions.bound, "salt"): ["", 7, b"2023"], (partitions.bound, "table"): [None, [[7, 1]], FILMS["film"]],
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
     **{(function, "name"): [*NOT_A_WORD, "Alg1", "alg7"] for function in (svt.exact_loss, svt.worst_loss, svt.run_variant)},
@@ -286,7 +319,7 @@ def wrong_calls():
 
 def test_the_tables_here_cover_every_public_function():
     records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
-               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing}  # fmt: skip
+               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing, partitions.Threshold}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
@@ -422,7 +455,7 @@ def test_a_missing_value_is_a_nan_wherever_it_comes_from():
 
 # --- randomness
 
-RANDOM = [function for function in RIGHT if "rng" in inspect.signature(function).parameters]
+RANDOM = [function for function in RIGHT if "rng" in inspect.signature(function).parameters and function is not partitions.bound]    # salt, or rng
 
 
 def drawn(function, rng):
@@ -455,6 +488,7 @@ def test_every_random_function_ends_with_rng_none():
         "catastrophe", "name_and_shame", "random_tag", "randomized_response", "unary", "permanent", "report",
         "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
         "quantile", "quantiles", "median", "smooth_median", "propose_test_release", "sample_and_aggregate",
+        "release", "truncated_geometric",
     }  # fmt: skip
 
 
