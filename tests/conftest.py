@@ -78,7 +78,7 @@ CONCERNS = {
     "the pages in a browser, and their build": ("tests/test_site.py", "tests/test_light.py"), "Explorers": ("tests/test_explorers.py",),
     "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",), "a class's results": ("tests/test_results.py",),
     "exercise checkers": ("tests/test_checkers_", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
-    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py"),
+    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py", "tests/test_launch.py"),
 }
 THE_REST = "laws, oracles and docstrings of dplib"
 

@@ -1,4 +1,5 @@
 """What a section says is needed before it: the map of the book is drawn from it, so it has to be true."""
+import importlib
 import re
 from pathlib import Path
 
@@ -11,11 +12,18 @@ ROOT = Path(__file__).resolve().parents[1]
 TOC = re.findall(r"file: (chapters/\w+/(?!index)\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 CELLS = {page: nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells for page in TOC}
 LABEL = re.compile(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", re.MULTILINE)
+NAMES = sorted({path.stem for path in (ROOT / "dplib").glob("[a-z]*")} - {"teaching", "data"})      # the first page tells of the data
+MODULES = {name: importlib.import_module(f"dplib.{name}") for name in NAMES}
+FUNCTION = re.compile(rf"\b((?:{'|'.join(MODULES)})\.\w+)")
 REFERENCE = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 
 
 def prose(cells):
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def code(cells):
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
 
 
 def graph_of(texts):
@@ -39,6 +47,26 @@ def leans_on(page, graph, owners, used):
             yield f"{label} of {owner}"
 
 
+def functions_in(text):
+    """The functions of dplib that a text names: `budget.advanced`, `svt.index_pmf`, ..."""
+    return {found for found in FUNCTION.findall(text) if callable(getattr(MODULES[found.partition(".")[0]], found.partition(".")[2], None))}
+
+
+def met_first(graph, told, called):
+    """The functions that a section calls and has not met: neither its own words nor the sections that it needs tell of them or call them."""
+    home = {}
+    for page in graph:
+        for function in told[page]:
+            home.setdefault(function, page)
+    order = list(graph)
+    for page in graph:
+        behind = before(graph, page)
+        known = told[page].union(*(told[one] | called[one] for one in behind))
+        for function in sorted(called[page] - known):
+            if function in home and order.index(home[function]) < order.index(page):
+                yield f"{page} calls {function}, of {home[function]}"
+
+
 GRAPH, OWNERS = graph_of({page: prose(cells) for page, cells in CELLS.items()})
 
 
@@ -57,6 +85,14 @@ def test_the_main_path_leans_on_nothing_earlier_that_the_head_leaves_out(page):
     main = "\n".join(source for part, kind, source in reading_time.parts(CELLS[page]) if (part, kind) == ("main", "markdown"))
     found = list(leans_on(page, GRAPH, OWNERS, REFERENCE.findall(reading_time.without_folds(main))))
     assert not found, "\n".join(found)
+
+
+def test_no_section_calls_a_function_of_an_earlier_one_that_neither_its_head_nor_its_words_lead_to():
+    main = {page: [(kind, source) for part, kind, source in reading_time.parts(cells) if part == "main"] for page, cells in CELLS.items()}
+    called = {page: functions_in("\n".join(source for kind, source in found if kind == "code")) for page, found in main.items()}
+    told = {page: functions_in("\n".join([*re.findall(r"`[^`]*`", prose(CELLS[page])), *re.findall(r"^source\(.*", code(CELLS[page]), re.MULTILINE)]))
+            for page in GRAPH}
+    assert sum(map(len, called.values())) > 100 and not list(met_first(GRAPH, told, called))
 
 
 @pytest.mark.parametrize("page", GRAPH)
@@ -104,6 +140,18 @@ def test_what_a_head_leaves_out_is_noticed():
     assert list(leans_on("chapters/b/four", graph, owners, ["thm-two"])) == ["thm-two of chapters/a/two"]
     assert not list(leans_on("chapters/b/three", graph, owners, ["thm-two", "heading-one", "unknown"]))
     assert not list(leans_on("chapters/a/one", graph, owners, ["thm-two"]))         # a later section: not needed, but announced
+
+
+def test_a_function_that_nobody_told_of_is_noticed():
+    graph, _ = graph_of(TEXTS)
+    nobody = dict.fromkeys(graph, set())
+    told = nobody | {"chapters/a/two": {"budget.advanced"}}
+    called = nobody | {"chapters/b/four": {"budget.advanced"}}
+    assert list(met_first(graph, told, called)) == ["chapters/b/four calls budget.advanced, of chapters/a/two"]
+    assert not list(met_first(graph, told | {"chapters/b/four": {"budget.advanced"}}, called))            # its own words tell
+    assert not list(met_first(graph, told, nobody | {"chapters/b/three": {"budget.advanced"}}))           # its head leads there
+    assert not list(met_first(graph, nobody | {"chapters/b/four": {"budget.advanced"}}, nobody | {"chapters/a/two": {"budget.advanced"}}))
+    assert functions_in("`budget.advanced` and `budget.nothing`, mechanisms.laplace(3)") == {"budget.advanced", "mechanisms.laplace"}
 
 
 def test_a_circle_is_noticed():

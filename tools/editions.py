@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bookext.plain import pack
+from bookext.plain import branch, pack
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,6 +29,7 @@ def notebooks():
         old.unlink()
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
     wheel, = folder.glob("*.whl")
+    branch(folder, wheel)
     for made in pack(folder, wheel):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
 

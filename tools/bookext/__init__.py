@@ -5,7 +5,7 @@
 * the first page has a map of the sections, drawn from their heads, and a section says where it stands;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
-* every section is also written as a notebook that needs no plug-in;
+* every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has an address;
 * pages load no script, style sheet or font that they do not use;
 * small repairs of the theme, here and in ``static/book``.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import execution, light, plain, sectionmap, way
+from bookext import execution, launch, light, plain, sectionmap, way
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -121,6 +121,7 @@ def setup(app):
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", forget_when_warned)
     app.connect("build-finished", remove_old_pages)
+    launch.setup(app)
     light.setup(app)
     sectionmap.setup(app)
     plain.setup(app)

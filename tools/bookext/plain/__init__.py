@@ -7,6 +7,7 @@ Two editions: ``student`` has no solutions and no outputs, ``instructor`` has bo
 """
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 from posixpath import relpath
@@ -120,6 +121,32 @@ def pack(folder, wheel):
             for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
                 place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
                 file.writestr(zipfile.ZipInfo(place.as_posix(), STAMP), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return made
+
+
+def branch(folder, wheel):
+    """Lay out the branch that Binder, Colab and hubs open: the students' edition, the wheel, and what Binder installs.
+
+    Parameters
+    ----------
+    folder : path
+        Of the editions, as the builder leaves it; the branch is written into ``branch`` beside them.
+    wheel : path
+
+    Returns
+    -------
+    path
+    """
+    made = Path(folder, "branch")
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(Path(folder, "student"), made / "student")
+    shutil.copy(wheel, made)
+    (made / ".binder").mkdir()
+    (made / ".binder/requirements.txt").write_text(f"./{Path(wheel).name}[sections]\njupyterlab\n", encoding="utf-8")
+    (made / ".binder/runtime.txt").write_text("python-3.11\n", encoding="utf-8")
+    (made / "README.md").write_text(
+        "The sections of *Provable Privacy* as plain notebooks, for your answers. Written by `make notebooks`; nothing here is edited by hand.\n",
+        encoding="utf-8")
     return made
 
 
