@@ -1,0 +1,2 @@
+"""Checkers of chapter 7, from a notebook to a release, a module a section."""
+from dplib.teaching.check.deployment.engines import *  # noqa: F403
