@@ -5,6 +5,7 @@ privacy that is tested: too little noise and too much are both refused.
 """
 from dplib.teaching.check.attacks import *  # noqa: F403
 from dplib.teaching.check.definitions import *  # noqa: F403
+from dplib.teaching.check.deployment import *  # noqa: F403
 from dplib.teaching.check.f_dp import *  # noqa: F403
 from dplib.teaching.check.histograms import *  # noqa: F403
 from dplib.teaching.check.mechanisms import *  # noqa: F403

@@ -1,2 +1,3 @@
 """Checkers of chapter 7, from a notebook to a release, a module a section."""
 from dplib.teaching.check.deployment.engines import *  # noqa: F403
+from dplib.teaching.check.deployment.groups import *  # noqa: F403
