@@ -17,7 +17,9 @@ def _engine():
         import duckdb
     except ImportError:
         raise Wrong("this checker runs DuckDB, which is not installed: pip install duckdb") from None
-    return duckdb.connect(config={"threads": 1, "enable_external_access": False, "enable_progress_bar": False})
+    con = duckdb.connect(config={"threads": 1, "enable_external_access": False})
+    con.execute("set enable_progress_bar = false")
+    return con
 
 
 # ------------------------------------------------------------------------------------------------------------ orders
@@ -172,16 +174,15 @@ def _judge(who, people, most, total, dearest):
 
 
 def _useful(text, light, heavy, before):
-    exact, _ = _expected(light)
-    found = _run(text, light)
+    _, pairs = _expected(pd.concat([light, heavy]))
+    kept, possible = sum(people for people, _ in before.values()), int(pairs.groupby("person").size().clip(upper=SHELVES).sum())
+    if kept < possible:
+        raise Wrong(f"private, but {kept} lines are kept where the bounds allow {possible}: {SHELVES} of everybody who has as many")
+    exact, found = _expected(light)[0], _run(text, light)
     if found != exact:
         shelf = min(exact.keys() | found.keys(), key=lambda s: found.get(s) == exact.get(s))
         raise Wrong(f"private, but with people who stay below all bounds shelf {shelf} has (people, total) = {found.get(shelf, 'no row')}, not "
                     f"{exact.get(shelf, 'any row')}")
-    everybody, pairs = _expected(pd.concat([light, heavy]))
-    kept, possible = sum(people for people, _ in before.values()), int(pairs.groupby("person").size().clip(upper=SHELVES).sum())
-    if kept != possible:
-        raise Wrong(f"private, but {kept} lines are kept where the bounds allow {possible}: {SHELVES} of everybody who has as many")
     capped = _run(text, [(-1, 7, 300)] * 10, [(-2, 7, 9000)], [(-3, 8, 400), (-3, 8, -100)])
     total = capped.get(0, (0, 0))[1]
     if total not in (3000 + CAP + 300, 3000 + CAP + 400):                # a negative price may be cut before or after the tickets are added
@@ -281,16 +282,19 @@ def eng_steal(steal):
 
 HOSTILE = {
     "a function": ["error('yes')", "charge >= error('yes')", "length(zip) = 5", "abs(charge) > 5", "sqrt(charge - 1000) >= 0", "zip = upper('a')"],
-    "arithmetic": ["charge + 9223372036854775807 > 0", "charge = 1 + 1", "charge // 0 = 1", "charge = 1 // (charge - 730)", "charge * 2 >= 5", "charge >= 5 - charge"],
+    "arithmetic": ["charge + 9223372036854775807 > 0", "charge = 1 + 1",
+                   "charge // 0 = 1", "charge = 1 // (charge - 730)", "charge * 2 >= 5", "charge >= 5 - charge"],
     "a cast": ["cast(zip as integer) = 34301", "zip::integer = 34301", "charge = cast(diagnosis as integer)", "charge = '5'::integer", "integer '7' = charge"],
-    "a constant of the wrong type": ["zip = 34301", "diagnosis = 5", "charge = '730'", "charge = 'x'", "dob = 1980", "charge >= 7.5", "charge = 1e3", "visit < 0"],
+    "a constant of the wrong type": ["zip = 34301",
+                                     "diagnosis = 5", "charge = '730'", "charge = 'x'", "dob = 1980", "charge >= 7.5", "charge = 1e3", "visit < 0"],
     "a column that is not there": ["name = 'x'", "rowid = 5", "salary >= 5", "\"charge\" = 5", "hospital.charge = 5", "diagnosis2 = 'HIV'"],
     "a case": ["case when zip = '34301' then true else error('x') end", "case when sex = 'F' then 1 // 0 else 1 end = 1"],
     "a subquery": ["charge = (select unnest([1, 2]))", "zip in (select zip from hospital)", "exists (select 1)", "charge > (select max(charge) from hospital)"],
     "more than one comparison": ["charge >= 5 and error('x')", "charge >= 5 or 1 = 1", "sex = 'F' and zip = '34301'", "1 < charge < 5", "not charge = 5"],
     "a second statement": ["charge = 5; drop table hospital", "charge = 5; select 1", "zip = '1'; copy hospital to 'x.csv'"],
     "a comment": ["charge = 5 -- x", "charge = 5 /* x */", "/**/ charge = 5", "charge --\n = 5", "charge = 5 #"],
-    "a quote inside the text": ["zip = 'a''b'", "zip = 'a' or '1' = '1'", "zip = 'a\\'", "diagnosis = 'x' || error('y') || 'z'", "zip = \"34301\"", "zip = $$34301$$"],
+    "a quote inside the text": ["zip = 'a''b'",
+                                "zip = 'a' or '1' = '1'", "zip = 'a\\'", "diagnosis = 'x' || error('y') || 'z'", "zip = \"34301\"", "zip = $$34301$$"],
     "a mark that a constant must not have": ["zip = 'a;b'", "zip = 'a%'", "zip = 'a\nb'", "zip = 'a\x00b'", "zip = '${env}'", "zip = e'a'"],
     "another operator": ["charge == 5", "charge != 5", "zip like '3%'", "zip ~ '('", "charge between 1 and 5", "charge in (1, 2)", "charge is null",
                          "charge <=> 5", "charge => 5", "charge = = 5", "zip similar to '('"],
@@ -325,7 +329,7 @@ def eng_allow(allowed):
             raise Wrong(f"{text!r} is one comparison of a column with a constant of its type, and is refused")
     for kind, text in hostile:
         if _verdict(allowed, text):
-            raise Wrong(f"{text[:60]!r} is allowed, and has {kind}" if not kind.startswith("nothing") else f"{text[:60]!r} is allowed, and is no whole comparison")
+            raise Wrong(f"{text[:60]!r} is allowed, and {'is no whole comparison' if kind.startswith('nothing') else f'has {kind}'}")
     return f"{len(honest)} honest texts allowed, {len(hostile)} others refused"
 
 
