@@ -16,13 +16,15 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np
 import opendp.prelude as dp
+import pandas as pd
 from anonypy import Preserver
 from dp_accounting.pld import privacy_loss_distribution as pld
 from pycanon import anonymity as pycanon
+from pydp.algorithms import partition_selection  # of python-dp; the package called pydp is another one
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dplib import anonymity, data, fdp, histograms, mechanisms, svt
+from dplib import anonymity, data, fdp, histograms, mechanisms, partitions, svt
 
 dp.enable_features("contrib", "honest-but-curious")
 MILLION = 1_000_000
@@ -103,6 +105,23 @@ def selection():
     yield "report_noisy_max over 10^5 candidates", seconds(lambda: mechanisms.report_noisy_max(scores, sensitivity=1, epsilon=1.0)), peer, 5
 
 
+def unlisted():
+    """A million groups that nobody listed: which of them appear, and with which counts. The peers are asked about some of them."""
+    counts = pd.Series(np.random.default_rng(9).geometric(1 / 8, MILLION))
+    strategy = partition_selection.create_partition_strategy("truncated_geometric", 1.0, 1e-6, 1)
+    some, few = counts[:100_000].tolist(), dict(enumerate(counts[:20_000].tolist()))
+    space = dp.map_domain(dp.atom_domain(T=int), dp.atom_domain(T=int)), dp.l01inf_distance(dp.absolute_distance(T=int))
+    threshold = dp.m.make_laplace_threshold(*space, scale=1.0, threshold=15)
+
+    def select():
+        chance = partitions.selection_probability(counts.to_numpy(), epsilon=1.0, delta=1e-6)
+        return counts.index[np.random.default_rng().random(MILLION) < chance]
+
+    yield "which of 10^6 groups appear (python-dp)", seconds(select), seconds(lambda: [strategy.should_keep(n) for n in some], repeats=3) * 10, 5
+    yield ("their noisy counts (OpenDP)", seconds(lambda: partitions.release(counts, epsilon=1.0, delta=1e-6)),
+           seconds(lambda: threshold(few), repeats=3) * 50, 50)
+
+
 def syntactic():
     """k, l and t of a generalised table, and Mondrian with its recoding, on 30,000 rows."""
     qi, sensitive = ["Age", "Education-Num", "Hours per week", "Sex", "Race", "Marital Status"], "Occupation"
@@ -157,7 +176,7 @@ def accounting():
 
 def main():
     print(f"{'ratio':>9}  {'asked':>6}  {'dplib':>11}  {'peer':>11}  work")
-    for group in (draws, scans, clip_bound, selection, syntactic, projections, accounting):
+    for group in (draws, scans, clip_bound, selection, unlisted, syntactic, projections, accounting):
         for work, ours, peer, asked in group():
             print(f"{peer / ours:>8,.0f}x  {asked:>5,}x  {ours * 1e3:>8.3f} ms  {peer * 1e3:>8.0f} ms  {work}", flush=True)
 

@@ -83,9 +83,12 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     n = np.asarray(n)
     if not np.issubdtype(n.dtype, np.integer):
         raise ValueError(f"n must hold whole numbers, got dtype {n.dtype}")
-    n = np.maximum(n, 0).astype(float)
     fall, one = math.exp(-rate), -math.expm1(-rate)
     k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)      # up to here the first inequality binds
+    n = np.clip(n, 0, min(2 * k + 2, _MOST))     # there it is 1
+    if n.size > 2 * k + 3:
+        return selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta)[n]
+    n = n.astype(float)
 
     def rising(n):                               # delta (1 + e^rate + ... + e^((n - 1) rate)), which is at most 1 for n <= k
         return delta * -np.expm1(-n * rate) * np.exp((n - 1) * rate) / one
@@ -411,7 +414,7 @@ def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "tr
     if noise == "truncated geometric":
         rate, k, lower = _truncation(epsilon, delta, **bounds)
         reach = k - (rng.random(excess.size) < lower)
-        noisy = excess + _truncated_noise(rate, reach, rng)
+        noisy = excess + _truncated_noise(rate, k, reach, rng)
         passed = noisy > reach
     else:
         scale, threshold = {"geometric": geometric_threshold, "laplace": laplace_threshold, "gaussian": gaussian_threshold}[noise](
@@ -542,13 +545,14 @@ def _truncation(epsilon, delta, *, num_groups, per_group):
     return rate, k, (one - alone(k)) / (alone(k - 1) - alone(k))
 
 
-def _truncated_noise(rate, reach, rng):
-    """Whole numbers between -reach and reach with probabilities proportional to exp(-rate abs(x)), one for each reach."""
-    decay, zero = -np.expm1(-rate * reach), -math.expm1(-rate)
-    coin = rng.random(reach.shape) * (zero + 2 * math.exp(-rate) * decay)
-    size = 1 + np.floor(-np.log1p(-rng.random(reach.shape) * decay) / rate)      # of what is not zero, by the inverse of its tail
-    size = np.minimum(size, reach).astype(np.int64)
-    return np.where(coin < zero, 0, np.where(coin < zero + math.exp(-rate) * decay, size, -size))
+def _truncated_noise(rate, k, reach, rng):
+    """Whole numbers between -reach and reach, which is k or k - 1, with probabilities proportional to exp(-rate abs(x))."""
+    decay = -np.expm1(-rate * np.array([k - 1.0, k]))[reach - (k - 1)]
+    zero, fall = -math.expm1(-rate), math.exp(-rate)
+    size = np.log1p(-rng.random(reach.size) * decay)     # of what is not zero, by the inverse of its tail
+    size = np.minimum(size * (-1 / rate), reach - 1).astype(np.int64) + 1
+    coin = rng.random(reach.size) * (zero + 2 * fall * decay) - zero
+    return np.where(coin < 0, 0, np.where(coin < fall * decay, size, -size))
 
 
 def _gaussian_delta(epsilon, sigma, threshold, lone, num_groups, per_group):

@@ -8,6 +8,7 @@ from dplib import partitions
 from dplib.mechanisms import gaussian_delta
 from dplib.teaching.check._battery import Crowd, Lines, Pair, battery, luck, read_lines
 from dplib.teaching.check._battery._forms import MISSING
+from dplib.teaching.check._laws import compare
 from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_dict, number, numbers
 
 __all__ = ["grp_gaussian", "grp_leaks", "grp_lot", "grp_optimal", "grp_release", "grp_several"]
@@ -139,6 +140,14 @@ def _chance(n, epsilon, k):
     return float(weight[n + x > k].sum() / weight.sum()) if n else 0.0
 
 
+def _law(n, epsilon, k):
+    """The counts that may be printed, and the probabilities of a hidden line and of each of them."""
+    x = np.arange(-k, k + 1)
+    weight = np.exp(-epsilon * np.abs(x))
+    shown = n + x > k
+    return (n + x)[shown], np.append(weight[~shown].sum(), weight[shown]) / weight.sum()
+
+
 def _names(low, epsilon, k, **settings):
     """Groups of `low` people or of one more, each by its own coin; one of 0 is not in the table."""
     def build(coins):
@@ -182,6 +191,15 @@ def grp_release(publish):
     """`publish(counts, epsilon, k, rng)`: group -> noisy count, for the groups that pass, by truncated geometric noise."""
     seen = battery(publish, lambda pair: Lines(tuple(sorted({*pair.one[0], *pair.two[0]}))), DICTS, crowds=CROWDS, mistakes=PUBLISHED, right=_publishing(),
                    seed=71)
+    for n, epsilon, k in ((1, 1.0, 2), (3, 1.0, 3), (6, 1.0, 3), (9, 0.5, 6)):
+        got, _ = read_lines(ask(publish, dict.fromkeys(GROUPS, n), epsilon, k, luck(73)), GROUPS)
+        values, law = _law(n, epsilon, k)
+        counts = np.append(np.count_nonzero(got < MISSING / 2), [np.count_nonzero(got == value) for value in values])
+        if counts.sum() < SIZE:
+            raise Wrong(f"of groups of {n}, with k = {k}, some come out with a count that the noise cannot give, such as "
+                        f"{got[(got > MISSING / 2) & ~np.isin(got, values)][0]:g}")
+        names = ["the line that is hidden", *(f"a count of {value}" for value in values)]
+        compare(counts, law, {}, lambda i, n=n, k=k, names=names: f"of groups of {n}, with k = {k}, {names[i]}")
     return f"one noise decides and is printed; {seen}"
 
 
@@ -253,7 +271,8 @@ def _parts(epsilon, sigma, threshold, m):
 @checker
 def grp_gaussian(exact_delta):
     """`exact_delta(epsilon, sigma, threshold, m)`: smallest delta of Gaussian noise and a threshold, m groups per person."""
-    cases = ((1.0, 4.22, 21.1, 1), (1.0, 18.0, 101.6, 20), (1.0, 18.9, 99.0, 20), (0.1, 4.0, 11.0, 6), (0.05, 8.0, 12.0, 8), (2.0, 1.0, 1.5, 3), (0.5, 2.5, 40.0, 4))
+    cases = ((1.0, 4.22, 21.1, 1), (1.0, 25.0, 101.6, 20), (1.0, 18.0, 101.6, 20), (1.0, 18.9, 99.0, 20), (0.1, 4.0, 11.0, 6),
+             (0.05, 5.1, 10.7, 8), (0.05, 1.65, 3.0, 8), (2.0, 1.0, 1.5, 3), (0.5, 2.5, 40.0, 4))
     for epsilon, sigma, threshold, m in cases:
         got = number(answered(exact_delta, epsilon, sigma, threshold, m), "delta")
         right = partitions.threshold_delta("gaussian", threshold, epsilon=epsilon, scale=sigma, num_groups=m)
