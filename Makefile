@@ -1,12 +1,13 @@
 # make book        builds the book into _build/html
 # make test        runs every test
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
+# make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
 # make lab         opens JupyterLab on the first page and the chapters, with everything in it that they import
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
 
-.PHONY: book test notebooks lab clean
+.PHONY: book test notebooks pdf lab clean
 
 book: .venv/ready
 	.venv/bin/jupyter-book build . -W -n --keep-going
@@ -16,6 +17,9 @@ test: .venv/ready
 
 notebooks: .venv/ready
 	.venv/bin/python tools/editions.py notebooks
+
+pdf: book
+	.venv/bin/python tools/editions.py pdf
 
 lab: .venv/ready
 	.venv/bin/jupyter lab intro.ipynb

@@ -4,13 +4,15 @@
     .venv/bin/python benchmarks/checkers.py --only dp_user --seeds 20 --output /dev/stdout
 
 In a round every solution and every unusual right answer of a checker is judged with one stream of luck (in the first round only, where the answer
-has none of its own), and in the first round every leak. What was counted stays in the table until the code of the checker or of its tests changes.
+has none of its own), and in the first round every leak. What was counted stays in the table until the code of the checker or of its right answers
+and leaks changes: comments, docstrings, wrong answers and tests may.
 """
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import ast
 import contextlib
 import datetime
 import hashlib
@@ -42,14 +44,25 @@ class Counted:
     caught: int = 0
 
 
+def meaning(path):
+    """The code of a file as far as a right answer or a leak may depend on it: no comments, docstrings, tables of wrong answers, tests."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [part for part in node.body if not (
+                isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
+                or isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in ("STUBS", "WRONG")
+                or isinstance(part, ast.FunctionDef) and part.name.startswith("test_"))]
+    return ast.dump(tree)
+
+
 def checkers():
-    """Name -> (module of tests, hash of the code), for modules that have the tables."""
-    for path in sorted((HERE.parent / "tests").glob("test_checkers_*.py")):
-        module, (section,) = importlib.import_module(path.stem), CHECK.glob(f"*/{path.stem[14:]}.py")
-        if isinstance(getattr(module, "SOLUTIONS", None), list) and hasattr(module, "TestAnswers"):
-            read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
-            code = hashlib.sha256(b"".join(file.read_bytes() for file in read)).hexdigest()[:8]
-            yield from {checker.__name__: (path.stem, code) for checker, _ in module.SOLUTIONS}.items()
+    """Name -> (module of answers, hash of the code)."""
+    for path in sorted((HERE.parent / "tests" / "answers").glob("*.py")):
+        module, (section,) = importlib.import_module(f"answers.{path.stem}"), CHECK.glob(f"*/{path.name}")
+        read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
+        code = hashlib.sha256("".join(map(meaning, read)).encode()).hexdigest()[:8]
+        yield from {checker.__name__: (module.__name__, code) for checker, _ in module.SOLUTIONS}.items()
 
 
 def answers(module, name, seed):

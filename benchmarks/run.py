@@ -53,7 +53,7 @@ def draws():
     gaussian = dp.m.make_gaussian(counts, dp.l2_distance(T=int), scale=1.0)
     yield ("10^6 Laplace draws", seconds(lambda: mechanisms.laplace(zeros, sensitivity=1, epsilon=1.0)),
            opendp_million(laplace, 0.0, 50_000), 500)
-    yield ("10^6 discrete Laplace draws", seconds(lambda: mechanisms.geometric(integers, epsilon=1.0)),
+    yield ("10^6 discrete Laplace draws", seconds(lambda: mechanisms.geometric(integers, sensitivity=1, epsilon=1.0)),
            opendp_million(geometric, 0, 100_000), 150)
     yield ("10^6 discrete Gaussian draws", seconds(lambda: mechanisms.discrete_gaussian(integers, sigma=1.0)),
            opendp_million(gaussian, 0, 50_000), 100)
@@ -72,9 +72,9 @@ def scans():
     rng = np.random.default_rng(1)
     answers = np.full(MILLION, -1e6)
     loop = seconds(lambda: scan_loop(answers.tolist(), 0, 1.0, rng), repeats=3)
-    yield "AboveThreshold over 10^6 answers", seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng)), loop, 20
+    yield "AboveThreshold over 10^6 answers", seconds(lambda: svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1.0, rng=rng)), loop, 20
     answers[10] = 1e6
-    early = seconds(lambda: svt.above_threshold(answers, 0, epsilon=1.0, rng=rng), repeats=50)
+    early = seconds(lambda: svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1.0, rng=rng), repeats=50)
     yield "early hit at index 10 of 10^6 (asked: under 1 ms)", early, 1e-3, 1
 
 
@@ -91,7 +91,7 @@ def clip_bound():
     def at_once():
         ordered = np.sort(gain.to_numpy())
         answers = np.searchsorted(ordered, np.asarray(bounds), side="right") - len(ordered)       # -#{gain > b}
-        return svt.above_threshold(answers, 0, epsilon=0.1, rng=rng)
+        return svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=0.1, rng=rng)
 
     some = list(bounds)[:: len(bounds) // 100]
     yield "clip-bound search, 30,000 candidates, 32,561 rows", seconds(at_once), seconds(lambda: loop(some), repeats=3) * len(bounds) / len(some), 1000
@@ -136,7 +136,7 @@ def syntactic():
         yield f"{name} of {len(general):,} rows in {number:,} classes (pycanon)", seconds(ours), seconds(peer, repeats=3), asked
     dressed = table[[*qi, sensitive]].astype({name: "category" for name in (*qi[3:], sensitive)})
     preserver = Preserver(dressed, qi, sensitive)
-    yield ("Mondrian, k = 5, recoded (anonypy)", seconds(lambda: anonymity.recode(dressed, qi, anonymity.mondrian(dressed, qi, 5))),
+    yield ("Mondrian, k = 5, recoded (anonypy)", seconds(lambda: anonymity.recode(dressed, qi, anonymity.mondrian(dressed, qi, k=5))),
            seconds(lambda: preserver.anonymize_k_anonymity(5), repeats=1), 100)
 
 

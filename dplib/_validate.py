@@ -2,6 +2,8 @@
 import math
 import operator
 
+import numpy as np
+
 
 def positive(name, value):
     """Return `value` as a float; ValueError unless it is a positive, finite number."""
@@ -35,6 +37,14 @@ def probability(name, value, *, zero=True):
     return value
 
 
+def share(name, value):
+    """Return `value` as a float; ValueError unless it lies in [0, 1]."""
+    value = _number(name, value)
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
+    return value
+
+
 def whole(name, value, *, least):
     """Return `value` as an int; ValueError unless it is a whole number of at least `least`."""
     try:
@@ -53,12 +63,67 @@ def choice(name, value, options):
     return value
 
 
-def interval(low, high):
-    """Return (low, high) as floats; ValueError unless both are finite and low <= high."""
+def interval(low, high, *, long=False):
+    """Return (low, high) as floats; ValueError unless both are finite and low <= high, and low < high where it must be `long`."""
     low, high = finite("low", low), finite("high", high)
-    if low > high:
-        raise ValueError(f"low must not exceed high, got low={low!r}, high={high!r}")
+    if low > high or (long and low == high):
+        raise ValueError(f"low must {'be below' if long else 'not exceed'} high, got low={low!r}, high={high!r}")
+    if long:
+        finite("high - low", high - low)
     return low, high
+
+
+def array(name, value, *, ndim=None, least=0, low=None, high=None):
+    """Return `value` as an array of floats; ValueError unless it holds numbers, in `ndim` dimensions, and at least `least` of them.
+
+    Of private numbers nothing else may be asked. With `low` or `high` all must be finite and in this range (-inf and inf: any
+    finite number).
+    """
+    numbers = np.asarray(value)
+    try:
+        if numbers.dtype.kind not in "biuf":
+            numbers = _objects(value, numbers)
+        numbers = numbers.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got dtype {numbers.dtype}") from None
+    if (ndim is not None and numbers.ndim != ndim) or numbers.size < least:
+        form = {None: "an array", 1: "a vector", 2: "a matrix"}[ndim]
+        raise ValueError(f"{name} must be {form}{f' of at least {least}' if least else ''}, got shape {numbers.shape}")
+    if low is not None or high is not None:
+        low, high = -math.inf if low is None else low, math.inf if high is None else high
+        if not np.all((low <= numbers) & (numbers <= high) & np.isfinite(numbers)):
+            inside = f" in [{low:g}, {high:g}]" if high < math.inf else " and zero or more" if low == 0 else ""
+            raise ValueError(f"{name} must be finite{inside}, got {value!r}")
+    return numbers
+
+
+def integers(name, value):
+    """Return `value` as an array; ValueError unless it is of an integer type or bool."""
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "biu":
+        raise ValueError(f"{name} must hold integers, got dtype {numbers.dtype}")
+    return numbers
+
+
+def bits(name, value):
+    """Return `value` as an array; ValueError unless it is a table of 0 and 1 with at least one row and one column."""
+    table = np.asarray(value)
+    if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
+        raise ValueError(f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}")
+    return table
+
+
+def laws(p, q):
+    """Return two laws on the same outcomes as arrays; ValueError unless both are probabilities that sum to 1."""
+    both = []
+    for name, law in (("p", p), ("q", q)):
+        law = array(name, law, ndim=1)
+        if not np.all(law >= 0) or not abs(law.sum() - 1) < 1e-9:
+            raise ValueError(f"{name} must be a list of probabilities that sum to 1, got {law!r}")
+        both.append(law)
+    if both[0].shape != both[1].shape:
+        raise ValueError(f"p and q must have the same length, got {both[0].size} and {both[1].size}")
+    return both
 
 
 def _number(name, value):
@@ -68,3 +133,10 @@ def _number(name, value):
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(f"{name} must be a number, got {value!r}")
+
+
+def _objects(value, numbers):
+    """Numbers among them that numpy does not know for numbers, such as pandas' missing value, which becomes a nan."""
+    if numbers.dtype.kind != "O":
+        raise TypeError
+    return value.to_numpy(dtype=float, na_value=np.nan) if hasattr(value, "to_numpy") else numbers

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from dplib._validate import choice, non_negative, positive
+from dplib._validate import array, choice, non_negative, positive, share
 
 __all__ = ["Match", "difference", "fuzzy_link", "intersect", "link", "reconstruct", "roc", "tpr_at", "tracing", "tracker"]
 
@@ -339,9 +339,7 @@ def reconstruct(queries, answers, *, method="least squares"):
     1.0
     """
     choice("method", method, ("least squares", "lp"))
-    queries, answers = _floats("queries", queries, 2), _floats("answers", answers, 1)
-    if queries.size == 0 or not np.isfinite(queries).all():
-        raise ValueError(f"queries must be a finite matrix with a row and a column at least, got shape {queries.shape}")
+    queries, answers = array("queries", queries, ndim=2, least=1, low=-np.inf), array("answers", answers, ndim=1)
     if len(answers) != len(queries):
         raise ValueError(f"answers must be {len(queries)}, one for each query, got {len(answers)}")
     given = np.isfinite(answers)
@@ -359,17 +357,6 @@ def reconstruct(queries, answers, *, method="least squares"):
         bounds = [(-0.5, 0.5)] * n + [(0, None)] * (2 * m)
         half = linprog(cost, A_eq=np.hstack([queries, np.eye(m), -np.eye(m)]), b_eq=answers, bounds=bounds, method="highs").x[:n]
     return (half > 1e-9).astype(int)
-
-
-def _floats(name, values, ndim):
-    try:
-        tabular = isinstance(values, (pd.Series, pd.DataFrame))              # whose NA numpy does not know
-        values = values.to_numpy(dtype=float, na_value=np.nan) if tabular else np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers in an array of {ndim} dimensions") from None
-    if values.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimensions, got shape {values.shape}")
-    return values
 
 
 def tracing(released, population, targets):
@@ -414,8 +401,8 @@ def tracing(released, population, targets):
     >>> tracing(released=[0.9, 0.1, 0.5], population=[0.5, 0.5, 0.5], targets=[[1, 0, 1], [0, 1, 1]]).round(3).tolist()
     [1.414, -1.414]
     """
-    released, population, targets = _floats("released", released, 1), _floats("population", population, 1), _floats("targets", targets, 2)
-    if len(population) == 0 or not ((population > 0) & (population < 1)).all():
+    released, population, targets = array("released", released, ndim=1), array("population", population, ndim=1, least=1), array("targets", targets, ndim=2)
+    if not ((population > 0) & (population < 1)).all():
         raise ValueError(f"population must lie strictly between 0 and 1, got {population!r}")
     for name, found in (("released", len(released)), ("targets", targets.shape[1])):
         if found != len(population):
@@ -467,16 +454,14 @@ def roc(members, others):
     """
     scores = []
     for name, part in (("members", members), ("others", others)):
-        part = _floats(name, part, 1)
-        if len(part) == 0:
-            raise ValueError(f"{name} must not be empty")
+        part = array(name, part, ndim=1, least=1)
         scores.append(np.sort(np.where(np.isnan(part), -np.inf, part)))
     thresholds = np.unique(np.concatenate(scores))[::-1]
     tpr, fpr = (np.append(0.0, 1 - np.searchsorted(part, thresholds) / len(part)) for part in scores)
     return fpr, tpr
 
 
-def tpr_at(members, others, fpr):
+def tpr_at(members, others, *, fpr):
     """The largest true positive rate of a threshold whose false positive rate is at most `fpr`.
 
     Privacy
@@ -510,11 +495,8 @@ def tpr_at(members, others, fpr):
     >>> tpr_at(members=[3, 3, 2, 1], others=[2, 1, 1, 0], fpr=0.25)
     0.75
     """
-    most = non_negative("fpr", fpr)
-    if most > 1:
-        raise ValueError(f"fpr must lie in [0, 1], got {fpr!r}")
-    fpr, tpr = roc(members, others)
-    return float(tpr[fpr <= most].max())
+    most, (wrong, right) = share("fpr", fpr), roc(members, others)
+    return float(right[wrong <= most].max())
 
 
 def intersect(releases):

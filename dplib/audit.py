@@ -116,7 +116,7 @@ def _conditional_bound(k1, k2, alpha):
     return logit(np.where(k1 > 0, betaincinv(np.maximum(k1, 1), k2 + 1, alpha), 0.0))
 
 
-def runs_needed(p, q, epsilon, *, confidence=0.95, power=0.95):
+def runs_needed(p, q, *, epsilon, confidence=0.95, power=0.95):
     """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability `power`.
 
     For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times as
@@ -236,7 +236,7 @@ class AuditResult:
     n: int
 
 
-def audit(run, d, d2, *, n, delta=0.0, confidence=0.95, rng=None):
+def audit(run, data, neighbour, *, n, delta=0.0, confidence=0.95, rng=None):
     """Lower confidence bound on the privacy loss between two neighbouring data sets, by running the mechanism.
 
     n/2 runs on each data set choose the event and the direction; a Poisson(n/2) number of further runs on each tests
@@ -254,7 +254,7 @@ def audit(run, d, d2, *, n, delta=0.0, confidence=0.95, rng=None):
     ----------
     run : callable
         `run(data, size, rng)` returns `size` independent outputs: an array of shape (size,) or (size, m).
-    d, d2 : object
+    data, neighbour : object
         Two neighbouring data sets, passed to `run`.
     n : int
         Expected number of runs on each data set, at least 2.
@@ -286,8 +286,8 @@ def audit(run, d, d2, *, n, delta=0.0, confidence=0.95, rng=None):
     """
     n, delta = whole("n", n, least=2), probability("delta", delta)
     alpha, rng = 1 - probability("confidence", confidence, zero=False), np.random.default_rng(rng)
-    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta, alpha)
-    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))
+    event, swapped = _choose_event(_draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng), delta, alpha)
+    k1, k2 = (int(event(_draw(run, one, rng.poisson(n / 2), rng)).sum()) for one in (data, neighbour))
     if swapped:
         k1, k2 = k2, k1
     if delta == 0:
@@ -327,16 +327,17 @@ def _choose_event(one, two, delta, alpha=0.05):
     labels = labels.ravel()
     counts = [np.bincount(part, minlength=len(members)) for part in (labels[: len(one)], labels[len(one) :])]
     unions = 10.0 ** -min(len(members) / 5, 5)
-    best = (-np.inf, members[:1], False)
+    highest, event, direction = -np.inf, members[:1], False
     for swapped, (a, b) in enumerate((counts, counts[::-1])):
         rising, telling = np.arange(len(members)), np.argsort(np.log(b + 0.5) - np.log(a + 0.5), kind="stable")
         for order, level in ((telling, unions), (rising, _ENDS), (rising[::-1], _ENDS), (rising, None)):
             k1, k2 = (a, b) if level is None else (np.cumsum(a[order]), np.cumsum(b[order]))
             score = _conditional_bound(k1 - delta * len(one), k2, min(alpha, level or _SINGLES))
             i = int(np.argmax(score))
-            if score[i] > best[0]:
-                best = (score[i], members[[i]] if level is None else members[order[: i + 1]], bool(swapped))
-    return Event(best[1], cells), best[2]
+            if score[i] > highest:
+                highest, direction = score[i], bool(swapped)
+                event = members[[i]] if level is None else members[order[: i + 1]]
+    return Event(event, cells), direction
 
 
 def _rows(outputs):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from dplib._validate import choice, finite, interval, non_negative, positive, probability, whole
+from dplib._validate import choice, interval, non_negative, positive, probability, whole
 from dplib.mechanisms import laplace
-from dplib.sensitivity import clip
+from dplib.sensitivity import clip, increasing
 
 __all__ = [
     "Smoothing", "cauchy_epsilon", "laplace_delta", "mean_local_sensitivity", "median_distance", "median_local_sensitivity",
@@ -59,7 +59,8 @@ def mean_local_sensitivity(values, *, low, high):
     >>> mean_local_sensitivity([0, 0, 0, 100], low=0, high=100)
     25.0
     """
-    x, low, high = _sorted(values, low, high)
+    low, high = interval(low, high)
+    x = increasing(values, low=low, high=high)
     n = len(x)
     mean = (x / n).sum() if n else (low + high) / 2
     added = max(high - mean, mean - low) / (n + 1)
@@ -370,7 +371,7 @@ def smooth_median(values, *, low, high, epsilon, delta=0.0, method="exact", rng=
     return float(x[m]) + smooth_sensitivity(values, beta=beta, low=low, high=high) * scale * noise
 
 
-def median_distance(values, bound, *, low, high):
+def median_distance(values, *, bound, low, high):
     """Number of rows to replace before the median's local sensitivity can exceed `bound`; 0 if it does already.
 
     Privacy
@@ -404,7 +405,7 @@ def median_distance(values, bound, *, low, high):
 
     Examples
     --------
-    >>> median_distance([1, 4, 5, 6, 9], 3.0, low=0, high=100)
+    >>> median_distance([1, 4, 5, 6, 9], bound=3.0, low=0, high=100)
     1
     """
     (x, m), bound = _padded(values, low, high), positive("bound", bound)
@@ -417,7 +418,7 @@ def median_distance(values, bound, *, low, high):
     return enough
 
 
-def propose_test_release(value, distance, bound, *, epsilon, delta, rng=None):
+def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
     """`value` with noise for the proposed sensitivity `bound`, if a private test finds that the bound holds; else None.
 
     The test is distance + Lap(1/epsilon) > ln(1/(2 delta))/epsilon. At distance 0 the bound may be false, and the test is
@@ -462,10 +463,10 @@ def propose_test_release(value, distance, bound, *, epsilon, delta, rng=None):
     Examples
     --------
     >>> ages = [30] * 400
-    >>> answer = propose_test_release(30, median_distance(ages, 1.0, low=0, high=100), 1.0, epsilon=1.0, delta=1e-6, rng=0)
+    >>> answer = propose_test_release(30, median_distance(ages, bound=1.0, low=0, high=100), bound=1.0, epsilon=1.0, delta=1e-6, rng=0)
     >>> bool(abs(answer - 30) < 15)
     True
-    >>> propose_test_release(30, 0, 1.0, epsilon=1.0, delta=1e-6, rng=0) is None
+    >>> propose_test_release(30, 0, bound=1.0, epsilon=1.0, delta=1e-6, rng=0) is None
     True
     """
     epsilon, delta, bound = positive("epsilon", epsilon), probability("delta", delta, zero=False), positive("bound", bound)
@@ -523,8 +524,8 @@ def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=No
     >>> 39 < sample_and_aggregate(ages, np.median, blocks=200, low=0, high=100, epsilon=1.0, rng=0) < 41
     True
     """
-    blocks, (low, high) = whole("blocks", blocks, least=1), interval(low, high)
-    sensitivity = positive("high - low", high - low) / blocks
+    blocks, (low, high) = whole("blocks", blocks, least=1), interval(low, high, long=True)
+    sensitivity = (high - low) / blocks
     rng, values = np.random.default_rng(rng), values if hasattr(values, "iloc") else np.asarray(values)
     if values.ndim == 0:
         raise ValueError("values must be rows, got a single number")
@@ -532,20 +533,13 @@ def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=No
     parts = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=blocks))[:-1])
     rows = getattr(values, "iloc", values)
     answers = [float(estimate(rows[part])) if len(part) else (low + high) / 2 for part in parts]
-    return float(laplace((clip(answers, low, high) / blocks).sum(), sensitivity=sensitivity, epsilon=epsilon, rng=rng))
-
-
-def _sorted(values, low, high):
-    low, high = interval(low, high)
-    if np.ndim(values) != 1:
-        raise ValueError(f"values must be one-dimensional, got shape {np.shape(values)}")
-    finite("high - low", high - low)
-    return np.sort(clip(values, low, high)), low, high
+    return float(laplace((clip(answers, low=low, high=high) / blocks).sum(), sensitivity=sensitivity, epsilon=epsilon, rng=rng))
 
 
 def _padded(values, low, high):
     """low, the sorted values, high; and the index there of the median."""
-    x, low, high = _sorted(values, low, high)
+    low, high = interval(low, high)
+    x = increasing(values, low=low, high=high)
     if not len(x):
         raise ValueError("values must hold at least one row")
     return np.concatenate([[low], x, [high]]), (len(x) + 1) // 2

@@ -9,11 +9,9 @@ import math
 
 import numpy as np
 
-from dplib._validate import non_negative, probability, whole
+from dplib._validate import laws, non_negative, probability, whole
 
 __all__ = ["catastrophe", "exact_delta", "exact_epsilon", "name_and_shame", "privacy_loss", "random_tag"]
-
-_ROUNDING = 1e-9                                 # how far the sum of a list of probabilities may be from 1
 
 
 def exact_epsilon(p, q):
@@ -52,11 +50,11 @@ def exact_epsilon(p, q):
     1.0986
     """
     losses, _ = privacy_loss(p, q)
-    p, q = _pair(p, q)
+    p, q = laws(p, q)
     return math.inf if np.any((p == 0) & (q > 0)) else float(np.max(np.abs(losses)))
 
 
-def exact_delta(p, q, epsilon):
+def exact_delta(p, q, *, epsilon):
     """Smallest delta for which two laws are (epsilon, delta)-indistinguishable, over all sets of outcomes.
 
     The worst set is the one of all outcomes that are more than e^epsilon times as likely on one side, so delta is the
@@ -90,10 +88,10 @@ def exact_delta(p, q, epsilon):
 
     Examples
     --------
-    >>> round(exact_delta([0.75, 0.25], [0.25, 0.75], 0.5), 4)
+    >>> round(exact_delta([0.75, 0.25], [0.25, 0.75], epsilon=0.5), 4)
     0.3378
     """
-    (p, q), epsilon = _pair(p, q), non_negative("epsilon", epsilon)
+    (p, q), epsilon = laws(p, q), non_negative("epsilon", epsilon)
     root = math.exp(min(epsilon, 1400.0) / 2)    # in two steps: e^epsilon may be no double, and q a very small one
     with np.errstate(over="ignore"):
         return float(max(np.maximum(one - root * (root * other), 0).sum() for one, other in ((p, q), (q, p))))
@@ -134,7 +132,7 @@ def privacy_loss(p, q):
     >>> losses.round(4).tolist(), weights.tolist()
     ([1.0986, -1.0986], [0.75, 0.25])
     """
-    p, q = _pair(p, q)
+    p, q = laws(p, q)
     possible = p > 0
     with np.errstate(divide="ignore"):
         return np.log(p[possible]) - np.log(q[possible]), p[possible]
@@ -259,17 +257,3 @@ def random_tag(record, *, tags, rng=None):
     ('HIV', 850624)
     """
     return record, int(np.random.default_rng(rng).integers(whole("tags", tags, least=1)))
-
-
-def _pair(p, q):
-    p, q = _law("p", p), _law("q", q)
-    if p.shape != q.shape:
-        raise ValueError(f"p and q must have the same length, got {p.size} and {q.size}")
-    return p, q
-
-
-def _law(name, law):
-    law = np.asarray(law, dtype=float)
-    if law.ndim != 1 or not np.all(law >= 0) or not abs(law.sum() - 1) < _ROUNDING:
-        raise ValueError(f"{name} must be a list of probabilities that sum to 1, got {law!r}")
-    return law

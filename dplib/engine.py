@@ -76,7 +76,7 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
     >>> bounded_sql("ratings", person="user; drop", group="film", num_groups=5, salt="07")
     Traceback (most recent call last):
         ...
-    ValueError: person must be a plain name of letters, digits and _, got 'user; drop'
+    ValueError: person must be a column with a plain name (letters, digits and _), got 'user; drop'
     """
     lines = _lines(table, person, group, value, high, num_groups, salt)
     total = "" if value is None else ", cast(sum(total) as bigint) as total"
@@ -176,8 +176,11 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
         ...
     ValueError: value must be a text, as the column zip is, got 500
     """
-    kind = schema[choice("column", _name("column", column), tuple(schema))]
-    choice(f"the type of the column {column}", kind, (int, str))
+    if not isinstance(schema, Mapping):
+        raise ValueError(f"schema must map columns to types, got {type(schema).__name__}")
+    kind = schema[choice("column", column, tuple(schema))]
+    _name("column", column)
+    choice(f"in schema the type of the column {column}", kind, (int, str))
     choice("op", op, OPERATORS)
     if kind is str:
         if not isinstance(value, str):
@@ -227,5 +230,5 @@ def _lines(table, person, group, value, high, num_groups, salt):
 
 def _name(what: str, name: str) -> str:
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
-        raise ValueError(f"{what} must be a plain name of letters, digits and _, got {name!r}")
+        raise ValueError(f"{what} must be a column with a plain name (letters, digits and _), got {name!r}")
     return name

@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from dplib import mechanisms, sensitivity
-from dplib._validate import choice, interval, positive, whole
+from dplib._validate import array, choice, interval, positive, whole
 from dplib.sensitivity import ADJACENCIES
 
 __all__ = ["choose_bins", "consistent", "lattice", "perturb", "perturb_tree", "range_count", "simplex", "tree"]
 
 
-def perturb(counts, *, epsilon, adjacency="replace", integer=False, rng=None):
+def perturb(counts, *, epsilon, adjacency, integer=False, rng=None):
     """Every count plus independent noise: Laplace, or discrete Laplace where the result should be whole numbers.
 
     Privacy
@@ -52,17 +52,17 @@ def perturb(counts, *, epsilon, adjacency="replace", integer=False, rng=None):
 
     Examples
     --------
-    >>> perturb([40, 0, 60], epsilon=1.0, integer=True, rng=1).tolist()
+    >>> perturb([40, 0, 60], epsilon=1.0, integer=True, adjacency="replace", rng=1).tolist()
     [36, 6, 59]
     """
-    counts = _counts(counts)
+    counts = as_counts(counts)
     step = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
     if integer:
         return mechanisms.geometric(counts, sensitivity=int(step), epsilon=epsilon, rng=rng)
     return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)
 
 
-def simplex(v, total=1.0):
+def simplex(v, *, total=1.0):
     """The nearest point, in Euclidean distance, with non-negative entries that sum to `total`.
 
     All entries are lowered (or raised) by the same amount and those below zero set to zero. The result is also one of
@@ -99,12 +99,12 @@ def simplex(v, total=1.0):
     >>> simplex([0.7, 0.5, -0.1]).round(3).tolist()
     [0.6, 0.4, 0.0]
     """
-    v, total = _vector("v", v), positive("total", total)
+    v, total = array("v", v, ndim=1, least=1, low=-math.inf), positive("total", total)
     v = np.maximum(v - v.max(), -2 * total)      # measured from the largest: nothing is left that far below, however large all are
     return np.maximum(v - _water_level(v, total), 0.0)
 
 
-def lattice(w, n):
+def lattice(w, *, n):
     """Non-negative whole numbers with sum `n`, as near to `w` as any in L1.
 
     There may be several; this one is also even-handed: what has to be added or taken away beyond rounding is spread.
@@ -138,10 +138,10 @@ def lattice(w, n):
 
     Examples
     --------
-    >>> lattice([51.0, 27.6, 21.6], 100).tolist()
+    >>> lattice([51.0, 27.6, 21.6], n=100).tolist()
     [51, 28, 21]
     """
-    w, n = _vector("w", w), whole("n", n, least=0)
+    w, n = array("w", w, ndim=1, least=1, low=-math.inf), whole("n", n, least=0)
     w = np.clip(w, 0, 2.0**53)                   # beyond, a float is too coarse to count with
     m = np.floor(w)
     fraction, missing = w - m, n - int(m.sum())
@@ -168,7 +168,7 @@ def _water_level(v, total):
     return levels[np.flatnonzero(descending > levels)[-1]]
 
 
-def choose_bins(values, candidates, *, low, high, epsilon, epsilon_release, rng=None):
+def choose_bins(values, *, candidates, low, high, epsilon, epsilon_release, rng=None):
     """How many equal bins on [low, high] to use for a histogram that will be perturbed at `epsilon_release`.
 
     Exponential mechanism over the candidates. The score is minus an estimate of the integrated squared error of the
@@ -213,19 +213,17 @@ def choose_bins(values, candidates, *, low, high, epsilon, epsilon_release, rng=
     Examples
     --------
     >>> ages = np.random.default_rng(0).normal(40, 10, 50_000)
-    >>> choose_bins(ages, [1, 4, 16, 64, 256], low=0, high=100, epsilon=1.0, epsilon_release=1.0, rng=0)
+    >>> choose_bins(ages, candidates=[1, 4, 16, 64, 256], low=0, high=100, epsilon=1.0, epsilon_release=1.0, rng=0)
     64
     """
-    low, high = interval(low, high)
-    width = positive("high - low", high - low)
+    low, high = interval(low, high, long=True)
+    width = high - low
     candidates = [whole("candidates", candidate, least=1) for candidate in candidates]
     if not candidates:
         raise ValueError("candidates must not be empty")
-    values = np.asarray(values, dtype=float)
-    if values.ndim != 1 or values.size < 2:
-        raise ValueError(f"values must be a vector of at least two, got shape {values.shape}")
+    values = array("values", values, ndim=1, least=2)
     n, noise = values.size, positive("epsilon_release", epsilon_release)
-    place = (sensitivity.clip(values, low, high) - low) / width
+    place = (sensitivity.clip(values, low=low, high=high) - low) / width
 
     def risk(bins):
         counts = np.bincount(np.minimum((place * bins).astype(np.int64), bins - 1), minlength=bins)
@@ -236,7 +234,7 @@ def choose_bins(values, candidates, *, low, high, epsilon, epsilon_release, rng=
     return candidates[mechanisms.exponential([-risk(bins) for bins in candidates], sensitivity=step, epsilon=epsilon, rng=rng)]
 
 
-def tree(counts, branching=2):
+def tree(counts, *, branching=2):
     """The counts of all nodes of a complete tree over the bins, level by level, the root first.
 
     Privacy
@@ -270,7 +268,7 @@ def tree(counts, branching=2):
     >>> [level.tolist() for level in tree([1, 2, 3, 4])]
     [[10], [3, 7], [1, 2, 3, 4]]
     """
-    counts, branching = _counts(counts), whole("branching", branching, least=2)
+    counts, branching = as_counts(counts), whole("branching", branching, least=2)
     if counts.ndim != 1:
         raise ValueError(f"counts must be a vector, got shape {counts.shape}")
     _height(counts.size, branching)
@@ -280,7 +278,7 @@ def tree(counts, branching=2):
     return levels
 
 
-def perturb_tree(counts, *, epsilon, branching=2, adjacency="replace", rng=None):
+def perturb_tree(counts, *, epsilon, adjacency, branching=2, rng=None):
     """The tree of the counts with Laplace noise on every node, the budget shared evenly by the levels.
 
     Privacy
@@ -296,9 +294,9 @@ def perturb_tree(counts, *, epsilon, branching=2, adjacency="replace", rng=None)
         Rows in each bin, zero or more.
     epsilon : float
         Privacy loss of the whole tree, positive.
+    adjacency : {"replace", "add/remove"}
     branching : int
         Children of a node, at least 2.
-    adjacency : {"replace", "add/remove"}
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -317,15 +315,15 @@ def perturb_tree(counts, *, epsilon, branching=2, adjacency="replace", rng=None)
 
     Examples
     --------
-    >>> [level.round(1).tolist() for level in perturb_tree([1, 2, 3, 4], epsilon=1000.0, rng=0)]
+    >>> [level.round(1).tolist() for level in perturb_tree([1, 2, 3, 4], epsilon=1000.0, adjacency="replace", rng=0)]
     [[10.0], [3.0, 7.0], [1.0, 2.0, 3.0, 4.0]]
     """
-    levels, rng = tree(counts, branching), np.random.default_rng(rng)
+    levels, rng = tree(counts, branching=branching), np.random.default_rng(rng)
     one_level = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
     return [mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels]
 
 
-def consistent(levels, branching=2):
+def consistent(levels, *, branching=2):
     """The tree nearest to a noisy one, in Euclidean distance, in which every node is the sum of its children.
 
     One pass up, averaging what a node and its children say about it, and one pass down.
@@ -374,7 +372,7 @@ def consistent(levels, branching=2):
     return agreed
 
 
-def range_count(levels, start, stop, branching=2):
+def range_count(levels, *, start, stop, branching=2):
     """The sum over the bins start, ..., stop - 1, added up from the fewest nodes of the tree.
 
     Privacy
@@ -407,7 +405,7 @@ def range_count(levels, start, stop, branching=2):
 
     Examples
     --------
-    >>> range_count(tree([1, 2, 3, 4]), 1, 4)
+    >>> range_count(tree([1, 2, 3, 4]), start=1, stop=4)
     9.0
     """
     levels = _levels(levels, branching)
@@ -424,20 +422,10 @@ def range_count(levels, start, stop, branching=2):
     return total
 
 
-def _counts(counts):
-    counts = np.asarray(counts)
-    if counts.dtype.kind not in "biuf" or counts.size == 0:
-        raise ValueError(f"counts must be a non-empty array of numbers, got dtype {counts.dtype} and shape {counts.shape}")
-    if not np.all(counts >= 0) or not np.all(np.isfinite(counts)):
-        raise ValueError("counts must be zero or more and finite")
-    return counts
-
-
-def _vector(name, v):
-    v = np.asarray(v)
-    if v.dtype.kind not in "biuf" or v.ndim != 1 or v.size == 0 or not np.all(np.isfinite(v)):
-        raise ValueError(f"{name} must be a non-empty vector of finite numbers, got dtype {v.dtype} and shape {v.shape}")
-    return v.astype(float)
+def as_counts(counts):
+    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and finite."""
+    array("counts", counts, least=1, low=0)
+    return np.asarray(counts)
 
 
 def _height(size, branching):
@@ -451,7 +439,7 @@ def _height(size, branching):
 
 def _levels(levels, branching):
     branching = whole("branching", branching, least=2)
-    levels = [_vector("levels", level) for level in levels]
+    levels = [array("levels", level, ndim=1, least=1, low=-math.inf) for level in levels]
     if not levels or [level.size for level in levels] != [branching**depth for depth in range(len(levels))]:
         raise ValueError(f"levels must have 1, {branching}, {branching**2}, ... entries, got {[level.size for level in levels]}")
     return levels

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import log_ndtr
 
-from dplib._validate import choice, non_negative, positive, probability, whole
+from dplib._gaussian import log_delta as log_gaussian_delta
+from dplib._validate import array, choice, integers, non_negative, positive, probability, whole
 
 __all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
 
@@ -61,7 +61,7 @@ def laplace(value, *, sensitivity, epsilon, rng=None):
     return _add(value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape))
 
 
-def geometric(value, *, sensitivity=1, epsilon, rng=None):
+def geometric(value, *, sensitivity, epsilon, rng=None):
     """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
 
     The noise is the difference of two geometric variables; its variance is 2 q / (1 - q)^2 with q = exp(-b).
@@ -97,10 +97,10 @@ def geometric(value, *, sensitivity=1, epsilon, rng=None):
 
     Examples
     --------
-    >>> int(geometric(100, epsilon=2.0, rng=3)) in range(80, 121)
+    >>> int(geometric(100, sensitivity=1, epsilon=2.0, rng=3)) in range(80, 121)
     True
     """
-    value = _integers("value", value)
+    value = integers("value", value).astype(np.int64)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
     if rate < _LEAST_RATE:
         raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
@@ -154,14 +154,14 @@ def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=No
     if sigma is None:
         if epsilon is None or delta is None:
             raise ValueError("give sigma, or both epsilon and delta")
-        sigma = gaussian_sigma(epsilon, delta, sensitivity)
+        sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=sensitivity)
     elif epsilon is not None or delta is not None:
         raise ValueError("give sigma, or epsilon and delta, not both")
     value = np.asarray(value, dtype=float)
     return _add(value, np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape))
 
 
-def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
+def gaussian_sigma(epsilon, *, delta, sensitivity=1.0, method="analytic"):
     """Standard deviation that makes the Gaussian mechanism (epsilon, delta)-DP.
 
     Privacy
@@ -196,9 +196,9 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
 
     Examples
     --------
-    >>> round(gaussian_sigma(1.0, 1e-5), 6)
+    >>> round(gaussian_sigma(1.0, delta=1e-5), 6)
     3.730632
-    >>> round(gaussian_sigma(1.0, 1e-5, method="classic"), 6)
+    >>> round(gaussian_sigma(1.0, delta=1e-5, method="classic"), 6)
     4.844805
     """
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=False)
@@ -221,18 +221,7 @@ def gaussian_sigma(epsilon, delta, sensitivity=1.0, *, method="analytic"):
     return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
 
 
-def log_gaussian_delta(sigma, epsilon):
-    """log of delta(epsilon) for N(0, sigma^2) v N(1, sigma^2), in log space: the plain difference overflows for large epsilon."""
-    first = log_ndtr(0.5 / sigma - epsilon * sigma)
-    if first == -math.inf:                       # below every double
-        return first
-    second = epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
-    gap = min(0.0, second - first)
-    rounding = 1e-15 * (1 + epsilon - 2 * first) * math.exp(gap)       # makes this an upper bound where the two nearly cancel
-    return first + math.log(-math.expm1(gap) + rounding)
-
-
-def gaussian_delta(epsilon, sigma, sensitivity=1.0):
+def gaussian_delta(epsilon, *, sigma, sensitivity=1.0):
     """Smallest delta for which Gaussian noise is (epsilon, delta)-DP: the inverse question of `gaussian_sigma`.
 
     Privacy
@@ -266,7 +255,7 @@ def gaussian_delta(epsilon, sigma, sensitivity=1.0):
 
     Examples
     --------
-    >>> round(gaussian_delta(1.0, 1.0), 6)
+    >>> round(gaussian_delta(1.0, sigma=1.0), 6)
     0.126937
     """
     epsilon, ratio = non_negative("epsilon", epsilon), positive("sigma", sigma) / positive("sensitivity", sensitivity)
@@ -310,14 +299,14 @@ def discrete_gaussian(value, *, sigma, rng=None):
     >>> abs(int(discrete_gaussian(0, sigma=2.0, rng=5))) < 30
     True
     """
-    value, sigma = _integers("value", value), positive("sigma", sigma)
+    value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
     if sigma > 1 / _LEAST_RATE:
         raise ValueError(f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
     sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:
-        proposal = geometric(np.zeros(2 * (value.size - done) + 8, dtype=np.int64), epsilon=1 / t, rng=rng)
+        proposal = geometric(np.zeros(2 * (value.size - done) + 8, dtype=np.int64), sensitivity=1, epsilon=1 / t, rng=rng)
         chance = np.exp(-((np.abs(proposal) - sigma**2 / t) ** 2) / (2 * sigma**2))
         accepted = proposal[rng.random(proposal.size) < chance][: value.size - done]
         noise[done : done + accepted.size] = accepted
@@ -469,9 +458,7 @@ _HUGE = 1e150
 
 
 def _logits(scores, sensitivity, epsilon, monotone):
-    scores = np.asarray(scores, dtype=float)
-    if scores.ndim != 1 or scores.size == 0:
-        raise ValueError(f"scores must be a non-empty vector, got shape {scores.shape}")
+    scores = array("scores", scores, ndim=1, least=1)
     scores = np.clip(np.nan_to_num(scores, nan=-_HUGE), -_HUGE, _HUGE)     # a private nan ranks last, silently
     factor = positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity))
     with np.errstate(over="ignore"):             # measured from the best score, or large scores would swallow the noise
@@ -491,10 +478,3 @@ _LEAST_RATE = 1e-12
 def _add(value, noise):
     with np.errstate(over="ignore"):             # a private value may be as large as it likes
         return value + noise
-
-
-def _integers(name, value):
-    value = np.asarray(value)
-    if not (np.issubdtype(value.dtype, np.integer) or value.dtype == bool):
-        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
-    return value.astype(np.int64)

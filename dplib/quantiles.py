@@ -8,14 +8,15 @@ neighbouring values the score is constant, so there are only n + 1 intervals to 
 import numpy as np
 from scipy.special import softmax
 
-from dplib._validate import choice, finite, interval, positive
-from dplib.sensitivity import ADJACENCIES, clip
+from dplib._validate import array, choice, interval, positive
+from dplib._validate import share as between_0_and_1
+from dplib.sensitivity import ADJACENCIES, increasing
 
 __all__ = ["median", "quantile", "quantile_density", "quantiles"]
 
 
-def quantile(values, q, *, low, high, epsilon, adjacency="replace", rng=None):
-    """One point of [low, high] that has about a share `q` of the values below it, by the exponential mechanism.
+def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
+    """One point of [low, high] that has about a `share` of the values below it, by the exponential mechanism.
 
     Why the guarantee holds: let d be the change of the score, as a function of r. The loss is at most the rate times
     (largest d - smallest d). Replacing a row changes #{x < r} by -1, 0 or 1, so d is in [-1, 1]: a spread of 2. Adding a
@@ -33,7 +34,7 @@ def quantile(values, q, *, low, high, epsilon, adjacency="replace", rng=None):
     values : array, shape (n,)
         Clipped to [low, high], nan to `low`; no rows at all are rows, too. An interval between equal values has no
         length: spread whole numbers such as ages first, each by noise of its own and of a public width.
-    q : float
+    share : float
         In [0, 1].
     low, high : float
         Public range, low < high.
@@ -58,17 +59,18 @@ def quantile(values, q, *, low, high, epsilon, adjacency="replace", rng=None):
 
     Examples
     --------
-    >>> 480 < quantile(range(1001), 0.5, low=0, high=10**6, epsilon=1.0, rng=0) < 520
+    >>> 480 < quantile(range(1001), share=0.5, low=0, high=10**6, epsilon=1.0, adjacency="replace", rng=0) < 520
     True
     """
-    x, low, high = _sorted(values, low, high)
-    q = _share(q)
-    rate = positive("epsilon", epsilon) / _spread([q], adjacency)
-    return _draw(x, q, low, high, rate, np.random.default_rng(rng))
+    low, high = interval(low, high, long=True)
+    x = increasing(values, low=low, high=high)
+    share = between_0_and_1("share", share)
+    rate = positive("epsilon", epsilon) / _spread([share], adjacency)
+    return _draw(x, share, low, high, rate, np.random.default_rng(rng))
 
 
-def median(values, *, low, high, epsilon, adjacency="replace", rng=None):
-    """The point of [low, high] with about half of the values below it: `quantile` with q = 1/2.
+def median(values, *, low, high, epsilon, adjacency, rng=None):
+    """The point of [low, high] with about half of the values below it: `quantile` with share 1/2.
 
     Privacy
     -------
@@ -96,13 +98,13 @@ def median(values, *, low, high, epsilon, adjacency="replace", rng=None):
 
     Examples
     --------
-    >>> 48 < median(np.linspace(40, 60, 1000), low=0, high=100, epsilon=1.0, rng=0) < 52
+    >>> 48 < median(np.linspace(40, 60, 1000), low=0, high=100, epsilon=1.0, adjacency="replace", rng=0) < 52
     True
     """
-    return quantile(values, 0.5, low=low, high=high, epsilon=epsilon, adjacency=adjacency, rng=rng)
+    return quantile(values, share=0.5, low=low, high=high, epsilon=epsilon, adjacency=adjacency, rng=rng)
 
 
-def quantile_density(values, q, *, low, high, epsilon, adjacency="replace"):
+def quantile_density(values, *, share, low, high, epsilon, adjacency):
     """Exact law of `quantile`: the intervals between neighbouring values, and the probability of each.
 
     Inside an interval the answer is uniform; an interval of length 0 has probability 0.
@@ -115,7 +117,7 @@ def quantile_density(values, q, *, low, high, epsilon, adjacency="replace"):
 
     Parameters
     ----------
-    values, q, low, high, epsilon, adjacency
+    values, share, low, high, epsilon, adjacency
         As for `quantile`.
 
     Returns
@@ -136,17 +138,18 @@ def quantile_density(values, q, *, low, high, epsilon, adjacency="replace"):
 
     Examples
     --------
-    >>> edges, probabilities = quantile_density([1, 3], 0.5, low=0, high=4, epsilon=2.0)
+    >>> edges, probabilities = quantile_density([1, 3], share=0.5, low=0, high=4, epsilon=2.0, adjacency="replace")
     >>> edges.tolist(), probabilities.round(3).tolist()
     ([0.0, 1.0, 3.0, 4.0], [0.134, 0.731, 0.134])
     """
-    x, low, high = _sorted(values, low, high)
-    q = _share(q)
-    edges, logits = _law(x, q, low, high, positive("epsilon", epsilon) / _spread([q], adjacency))
+    low, high = interval(low, high, long=True)
+    x = increasing(values, low=low, high=high)
+    share = between_0_and_1("share", share)
+    edges, logits = _law(x, share, low, high, positive("epsilon", epsilon) / _spread([share], adjacency))
     return edges, softmax(logits)
 
 
-def quantiles(values, qs, *, low, high, epsilon, adjacency="replace", rng=None):
+def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
     """Several quantiles by halving: the middle one first, then those below it among the rows below it, and so on.
 
     m quantiles take ceil(log2(m + 1)) levels, and each level has an equal part of epsilon: at each level a row lies in
@@ -164,7 +167,7 @@ def quantiles(values, qs, *, low, high, epsilon, adjacency="replace", rng=None):
     ----------
     values : array, shape (n,)
         As for `quantile`.
-    qs : array, shape (m,)
+    shares : array, shape (m,)
         Increasing, in [0, 1].
     low, high, epsilon, adjacency, rng
         As for `quantile`.
@@ -177,7 +180,7 @@ def quantiles(values, qs, *, low, high, epsilon, adjacency="replace", rng=None):
     Raises
     ------
     ValueError
-        If `qs` is empty, not increasing or not in [0, 1]; otherwise as `quantile`.
+        If `shares` is empty, not increasing or not in [0, 1]; otherwise as `quantile`.
 
     References
     ----------
@@ -185,26 +188,27 @@ def quantiles(values, qs, *, low, high, epsilon, adjacency="replace", rng=None):
 
     Examples
     --------
-    >>> quartiles = quantiles(np.arange(10_001), [0.25, 0.5, 0.75], low=0, high=20_000, epsilon=1.0, rng=0)
+    >>> quartiles = quantiles(np.arange(10_001), shares=[0.25, 0.5, 0.75], low=0, high=20_000, epsilon=1.0, adjacency="replace", rng=0)
     >>> (np.abs(quartiles - [2500, 5000, 7500]) < 100).tolist()
     [True, True, True]
     """
-    x, low, high = _sorted(values, low, high)
-    qs, rng = _increasing(qs), np.random.default_rng(rng)
-    part = positive("epsilon", epsilon) / len(qs).bit_length()
-    answers = np.empty(len(qs))
-    nodes = [(0, len(qs), 0.0, 1.0, x, low, high)]         # quantiles first..last-1, between the shares a and b, of these rows
+    low, high = interval(low, high, long=True)
+    x = increasing(values, low=low, high=high)
+    wanted, rng = _increasing(shares), np.random.default_rng(rng)
+    part = positive("epsilon", epsilon) / len(wanted).bit_length()
+    answers = np.empty(len(wanted))
+    nodes = [(0, len(wanted), 0.0, 1.0, x, low, high)]         # quantiles first..last-1, between the shares a and b, of these rows
     while nodes:
         middles = [(first + last) // 2 for first, last, *_ in nodes]
-        shares = [(qs[middle] - a) / (b - a) for middle, (_, _, a, b, *_) in zip(middles, nodes)]
-        rate, level, nodes = part / _spread(shares, adjacency), nodes, []
-        for middle, q, (first, last, a, b, rows, left, right) in zip(middles, shares, level):
+        inner = [(wanted[middle] - a) / (b - a) for middle, (_, _, a, b, *_) in zip(middles, nodes)]
+        rate, level, nodes = part / _spread(inner, adjacency), nodes, []
+        for middle, q, (first, last, a, b, rows, left, right) in zip(middles, inner, level):
             answers[middle] = r = _draw(rows, q, left, right, rate, rng)
             cut = np.searchsorted(rows, r)
             if first < middle:
-                nodes.append((first, middle, a, qs[middle], rows[:cut], left, r))
+                nodes.append((first, middle, a, wanted[middle], rows[:cut], left, r))
             if middle + 1 < last:
-                nodes.append((middle + 1, last, qs[middle], b, rows[cut:], r, right))
+                nodes.append((middle + 1, last, wanted[middle], b, rows[cut:], r, right))
     return answers
 
 
@@ -214,7 +218,9 @@ def _spread(shares, adjacency):
     alone = [2 * max(q, 1 - q) if inside else 1.0 for q, inside in zip(shares, inner)]         # one row more in this range
     if choice("adjacency", adjacency, ADJACENCIES) == "add/remove":
         return max(alone)
-    return sum(sorted(alone)[-2:]) if len(shares) > 1 else 1.0 + inner[0]
+    if len(shares) == 1:
+        return 2.0 if inner[0] else 1.0
+    return sum(sorted(alone)[-2:])
 
 
 def _law(x, q, low, high, rate):
@@ -232,28 +238,8 @@ def _draw(x, q, low, high, rate, rng):
     return float(min(edges[i] + rng.random() * (edges[i + 1] - edges[i]), edges[i + 1]))
 
 
-def _sorted(values, low, high):
-    low, high = interval(low, high)
-    if not low < high:
-        raise ValueError(f"low must be below high, got low={low!r}, high={high!r}")
-    finite("high - low", high - low)
-    x = np.sort(clip(values, low, high), axis=None)
-    if np.ndim(values) != 1:
-        raise ValueError(f"values must be one-dimensional, got shape {np.shape(values)}")
-    return x, low, high
-
-
-def _share(q):
-    if not 0 <= finite("q", q) <= 1:
-        raise ValueError(f"q must lie in [0, 1], got {q!r}")
-    return float(q)
-
-
-def _increasing(qs):
-    try:
-        array = np.asarray(qs, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"qs must hold numbers, got {qs!r}") from None
-    if array.ndim != 1 or not array.size or not (np.diff(array) > 0).all() or not (array[0] >= 0 and array[-1] <= 1):
-        raise ValueError(f"qs must be one or more increasing numbers in [0, 1], got {qs!r}")
-    return array.tolist()
+def _increasing(shares):
+    wanted = array("shares", shares, ndim=1, least=1, low=0, high=1)
+    if not np.all(np.diff(wanted) > 0):
+        raise ValueError(f"shares must increase, got {shares!r}")
+    return wanted.tolist()

@@ -5,14 +5,14 @@ person's row having another value, the number of rows being public.
 """
 import numpy as np
 
-from dplib._validate import choice, interval, whole
+from dplib._validate import choice, finite, interval, whole
 
 __all__ = ["ADJACENCIES", "bounded_mean", "bounded_sum", "clip", "count", "empirical", "histogram"]
 
 ADJACENCIES = ("add/remove", "replace")
 
 
-def clip(values, low, high):
+def clip(values, *, low, high):
     """Values forced into [low, high]; a nan goes to `low`, without a warning, because values are private.
 
     Privacy
@@ -42,11 +42,20 @@ def clip(values, low, high):
 
     Examples
     --------
-    >>> clip([17.0, 95.0, float("nan")], 18, 90).tolist()
+    >>> clip([17.0, 95.0, float("nan")], low=18, high=90).tolist()
     [18.0, 90.0, 18.0]
     """
     low, high = interval(low, high)
     return np.clip(np.nan_to_num(np.asarray(values, dtype=float), nan=low, posinf=high, neginf=low), low, high)
+
+
+def increasing(values, *, low, high):
+    """The values of one column, clipped and sorted; ValueError unless it is one column and high - low is a number."""
+    low, high = interval(low, high)
+    finite("high - low", high - low)
+    if np.ndim(values) != 1:
+        raise ValueError(f"values must be a vector, got shape {np.shape(values)}")
+    return np.sort(clip(values, low=low, high=high))
 
 
 def count(adjacency):
@@ -84,7 +93,7 @@ def count(adjacency):
     return 1.0
 
 
-def bounded_sum(low, high, adjacency):
+def bounded_sum(*, low, high, adjacency):
     """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under replace.
 
     Privacy
@@ -114,14 +123,14 @@ def bounded_sum(low, high, adjacency):
 
     Examples
     --------
-    >>> bounded_sum(20, 80, "add/remove"), bounded_sum(20, 80, "replace")
+    >>> bounded_sum(low=20, high=80, adjacency="add/remove"), bounded_sum(low=20, high=80, adjacency="replace")
     (80.0, 60.0)
     """
     low, high = interval(low, high)
     return max(abs(low), abs(high)) if choice("adjacency", adjacency, ADJACENCIES) == "add/remove" else high - low
 
 
-def bounded_mean(low, high, n):
+def bounded_mean(*, low, high, n):
     """Sensitivity of the mean of n values in [low, high] under replace (n public): (high - low) / n.
 
     Under add/remove n itself is private: release a sum and a count instead.
@@ -154,13 +163,13 @@ def bounded_mean(low, high, n):
 
     Examples
     --------
-    >>> bounded_mean(0, 100, n=50)
+    >>> bounded_mean(low=0, high=100, n=50)
     2.0
     """
-    return bounded_sum(low, high, "replace") / whole("n", n, least=1)
+    return bounded_sum(low=low, high=high, adjacency="replace") / whole("n", n, least=1)
 
 
-def histogram(adjacency, norm=1):
+def histogram(adjacency, *, norm=1):
     """Sensitivity of a vector of disjoint counts: add/remove 1 in either norm; replace 2 (L1) or sqrt(2) (L2).
 
     Privacy
@@ -196,7 +205,7 @@ def histogram(adjacency, norm=1):
     return 1.0 if choice("adjacency", adjacency, ADJACENCIES) == "add/remove" else 2.0 ** (1 / norm)
 
 
-def empirical(query, table, universe, adjacency):
+def empirical(query, table, *, universe, adjacency):
     """Largest L1 change of `query` over all neighbours of this one `table`, by brute force.
 
     The (global) sensitivity is the largest such value over all tables: this is a lower bound on it, and the judge in

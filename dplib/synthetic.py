@@ -16,7 +16,7 @@ from dplib.sensitivity import ADJACENCIES
 __all__ = ["chow_liu", "independent", "mwem", "sample"]
 
 
-def sample(weights, size, *, edges=None, rng=None):
+def sample(weights, *, rows, edges=None, rng=None):
     """Draw rows from a table of weights: the cell of each row, or a value in its bin where `edges` are given.
 
     Privacy
@@ -29,7 +29,7 @@ def sample(weights, size, *, edges=None, rng=None):
     ----------
     weights : array of any shape
         Zero or more, not all zero; need not sum to 1.
-    size : int
+    rows : int
         Number of rows.
     edges : array, shape (k + 1,), optional
         Increasing bin edges, for a vector of k weights; values are uniform inside a bin.
@@ -38,8 +38,8 @@ def sample(weights, size, *, edges=None, rng=None):
     Returns
     -------
     array
-        Without `edges` the cell indices, of shape (size,) for a vector of weights and (size, d) for a table of d axes;
-        with `edges` float values of shape (size,).
+        Without `edges` the cell indices, of shape (rows,) for a vector of weights and (rows, d) for a table of d axes;
+        with `edges` float values of shape (rows,).
 
     Raises
     ------
@@ -52,16 +52,16 @@ def sample(weights, size, *, edges=None, rng=None):
 
     Examples
     --------
-    >>> sample([0, 1, 0], size=4, rng=0).tolist()
+    >>> sample([0, 1, 0], rows=4, rng=0).tolist()
     [1, 1, 1, 1]
-    >>> sample([1, 3], size=2, edges=[0, 10, 20], rng=0).round(1).tolist()
+    >>> sample([1, 3], rows=2, edges=[0, 10, 20], rng=0).round(1).tolist()
     [10.4, 10.2]
     """
     weights, rng = np.asarray(weights, dtype=float), np.random.default_rng(rng)
     if weights.ndim == 0 or weights.size == 0 or not np.all(np.isfinite(weights)) or weights.min() < 0 or weights.max() <= 0:
         raise ValueError("weights must be a table of finite numbers, zero or more and not all zero")
     weights = weights / weights.max()            # the sum of the largest doubles is none
-    cells = rng.choice(weights.size, size=whole("size", size, least=0), p=(weights / weights.sum()).ravel())
+    cells = rng.choice(weights.size, size=whole("rows", rows, least=0), p=(weights / weights.sum()).ravel())
     if edges is None:
         return cells if weights.ndim == 1 else np.column_stack(np.unravel_index(cells, weights.shape))
     edges = np.asarray(edges, dtype=float)
@@ -70,13 +70,13 @@ def sample(weights, size, *, edges=None, rng=None):
     return rng.uniform(edges[cells], edges[cells + 1])
 
 
-def independent(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
+def independent(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     """Synthetic rows from noisy one-column tables: every column right, no column related to another.
 
     Privacy
     -------
     measure : epsilon-DP
-    adjacency : "replace" (number of rows public) or "add/remove" (then give `size`: the number of rows is private)
+    adjacency : "replace" (number of rows public) or "add/remove" (then give `rows`: the number of rows is private)
     guarantee : upper bound, by basic composition over the columns, epsilon/d for each; one row a person
 
     Parameters
@@ -87,14 +87,14 @@ def independent(df, domains, *, epsilon, size=None, adjacency="replace", rng=Non
         The values each column may have, fixed without looking at the data; a cell outside counts as no value at all.
     epsilon : float
         Privacy loss of everything, positive.
-    size : int, optional
-        Rows to draw; as many as `df` has, unless given.
     adjacency : {"replace", "add/remove"}
+    rows : int, optional
+        Rows to draw; as many as `df` has, unless given.
     rng : None, int or numpy.random.Generator
 
     Returns
     -------
-    DataFrame of `size` rows, with the columns of `domains`
+    DataFrame of `rows` rows, with the columns of `domains`
 
     Raises
     ------
@@ -108,16 +108,16 @@ def independent(df, domains, *, epsilon, size=None, adjacency="replace", rng=Non
     Examples
     --------
     >>> rows = pd.DataFrame({"smoker": [0, 1, 1, 0] * 500})
-    >>> independent(rows, {"smoker": [0, 1]}, epsilon=1.0, rng=0).smoker.mean().round(2).item()
+    >>> independent(rows, {"smoker": [0, 1]}, epsilon=1.0, adjacency="replace", rng=0).smoker.mean().round(2).item()
     0.5
     """
-    codes, shape, size, rng = _prepare(df, domains, size, adjacency, rng)
+    codes, shape, rows, rng = _prepare(df, domains, rows, adjacency, rng)
     each = positive("epsilon", epsilon) / len(shape)
-    columns = [sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), size, rng=rng) for j in range(len(shape))]
+    columns = [sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), rows=rows, rng=rng) for j in range(len(shape))]
     return _rows(columns, domains)
 
 
-def chow_liu(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
+def chow_liu(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     """Synthetic rows from noisy tables of pairs of columns that form a tree: the strongest relations are kept.
 
     A third of the budget measures every column, a third chooses the tree, edge by edge, with the exponential mechanism
@@ -127,7 +127,7 @@ def chow_liu(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
     Privacy
     -------
     measure : epsilon-DP
-    adjacency : "replace" (number of rows public) or "add/remove" (then give `size`: the number of rows is private)
+    adjacency : "replace" (number of rows public) or "add/remove" (then give `rows`: the number of rows is private)
     guarantee : upper bound, by basic composition over d columns, d - 1 choices and d - 1 pairs; one row a person
 
     Parameters
@@ -138,14 +138,14 @@ def chow_liu(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
         The values each column may have, fixed without looking at the data; a cell outside counts as no value at all.
     epsilon : float
         Privacy loss of everything, positive.
-    size : int, optional
-        Rows to draw; as many as `df` has, unless given.
     adjacency : {"replace", "add/remove"}
+    rows : int, optional
+        Rows to draw; as many as `df` has, unless given.
     rng : None, int or numpy.random.Generator
 
     Returns
     -------
-    DataFrame of `size` rows, with the columns of `domains`
+    DataFrame of `rows` rows, with the columns of `domains`
         Its `attrs["edges"]` lists the pairs of columns that were measured, parent first.
 
     Raises
@@ -160,15 +160,15 @@ def chow_liu(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
     Examples
     --------
     >>> rows = pd.DataFrame({"a": [0, 1] * 1000, "b": [0, 1] * 1000, "c": [0, 0, 1, 1] * 500})
-    >>> synthetic = chow_liu(rows, {"a": [0, 1], "b": [0, 1], "c": [0, 1]}, epsilon=3.0, rng=0)
+    >>> synthetic = chow_liu(rows, {"a": [0, 1], "b": [0, 1], "c": [0, 1]}, epsilon=3.0, adjacency="replace", rng=0)
     >>> bool((synthetic.a == synthetic.b).mean() > 0.95)
     True
     """
-    codes, shape, size, rng = _prepare(df, domains, size, adjacency, rng)
+    codes, shape, rows, rng = _prepare(df, domains, rows, adjacency, rng)
     d, third = len(shape), positive("epsilon", epsilon) / 3
     single = [_measure(codes[:, [j]], shape[[j]], third / d, adjacency, rng) for j in range(d)]
     columns, edges, inside = [None] * d, [], [0]
-    columns[0] = sample(single[0], size, rng=rng)
+    columns[0] = sample(single[0], rows=rows, rng=rng)
     for _ in range(d - 1):
         pairs = [(i, j) for i in inside for j in range(d) if j not in inside]
         distances = [np.abs(_table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])).sum()
@@ -179,9 +179,9 @@ def chow_liu(df, domains, *, epsilon, size=None, adjacency="replace", rng=None):
         columns[child] = _draw_child(joint, columns[parent], single[child], rng)
         edges.append((parent, child))
         inside.append(child)
-    rows, names = _rows(columns, domains), list(domains)
-    rows.attrs["edges"] = [(names[parent], names[child]) for parent, child in edges]
-    return rows
+    drawn, names = _rows(columns, domains), list(domains)
+    drawn.attrs["edges"] = [(names[parent], names[child]) for parent, child in edges]
+    return drawn
 
 
 _PASSES = 20                                     # over all measurements, after each round of mwem
@@ -237,7 +237,7 @@ def mwem(counts, queries, *, epsilon, rounds, rng=None):
     >>> bool(abs(answers[0] - 7200) < 400)
     True
     """
-    counts, queries = histograms._counts(counts).astype(float), np.asarray(queries, dtype=float)
+    counts, queries = histograms.as_counts(counts).astype(float), np.asarray(queries, dtype=float)
     if counts.ndim != 1 or counts.sum() <= 0:
         raise ValueError(f"counts must be a vector with at least one row, got shape {counts.shape}")
     if queries.ndim != 2 or queries.shape[1] != counts.size or not queries.size or not (0 <= queries.min() and queries.max() <= 1):
@@ -255,7 +255,7 @@ def mwem(counts, queries, *, epsilon, rounds, rng=None):
     return guess
 
 
-def _prepare(df, domains, size, adjacency, rng):
+def _prepare(df, domains, rows, adjacency, rng):
     """The rows as codes (-1 for a value outside its domain), the number of values of each column, and what to draw."""
     choice("adjacency", adjacency, ADJACENCIES)
     if not isinstance(df, pd.DataFrame):
@@ -267,11 +267,11 @@ def _prepare(df, domains, size, adjacency, rng):
             raise ValueError(f"domains names a column that the table does not have: {column!r}")
         if len(domain) == 0 or len(_places(domain)) < len(domain):
             raise ValueError(f"domains must give {column!r} at least one value, and none twice")
-    if size is None and adjacency == "add/remove":
-        raise ValueError("size must be given under add/remove: the number of rows is private")
+    if rows is None and adjacency == "add/remove":
+        raise ValueError("rows must be given under add/remove: the number of rows is private")
     codes = np.column_stack([_codes(df[column], _places(domain)) for column, domain in domains.items()])
     shape = np.array([len(domain) for domain in domains.values()])
-    return codes, shape, len(df) if size is None else whole("size", size, least=0), np.random.default_rng(rng)
+    return codes, shape, len(df) if rows is None else whole("rows", rows, least=0), np.random.default_rng(rng)
 
 
 def _places(domain):
@@ -300,7 +300,7 @@ def _table(codes, shape):
 def _measure(codes, shape, epsilon, adjacency, rng):
     """A noisy table of relative frequencies, made non-negative."""
     noisy = histograms.perturb(_table(codes, shape), epsilon=epsilon, adjacency=adjacency, rng=rng)
-    return histograms.simplex(noisy.ravel(), max(1.0, noisy.sum())).reshape(shape) / max(1.0, noisy.sum())
+    return histograms.simplex(noisy.ravel(), total=max(1.0, noisy.sum())).reshape(shape) / max(1.0, noisy.sum())
 
 
 def _draw_child(joint, parents, fallback, rng):

@@ -1,4 +1,4 @@
-"""The common tests of the exercise checkers, over the tables of a section: `TestAnswers = checking.tests(module, STUBS, SOLUTIONS, WRONG)`."""
+"""The common tests of the exercise checkers, over the tables of a section."""
 import pytest
 
 SEEDS = 3
@@ -28,6 +28,17 @@ def answers(make, seeds=range(SEEDS)):
     return made[:1] if len(made) > 1 and made[0] is made[1] else made
 
 
+def unanswered(solutions):
+    """What is not attempted, for each checker: its solution with nothing in it."""
+    for checker, make in {checker: make for checker, make in reversed(solutions)}.items():
+        answer = make(0)
+        if isinstance(answer, dict):
+            yield checker, dict.fromkeys(answer, ...)
+        elif callable(answer) and not isinstance(answer, type):
+            yield checker, stub
+        yield from ((checker, nothing) for nothing in (None, ...))
+
+
 def names(rows):
     """Readable ids: the checker, what the answer is called, its number."""
     out = []
@@ -43,18 +54,19 @@ def tests(module, stubs, solutions, wrong, unusual=(), leaks=()):
     Parameters
     ----------
     stubs, unusual, leaks : lists of (checker, answer)
-        What is not attempted, right though it looks otherwise, and refused; an unusual answer may be `seeded(make)`.
+        What is not attempted besides what `unanswered` makes, right though it looks otherwise, and refused; an unusual answer may be
+        `seeded(make)`.
     solutions : list of (checker, make)
         `make(seed)` gives the solution with luck of its own.
     wrong : list of (checker, answer, piece)
         `piece` must be said.
     """
     public = {name for name in module.__all__ if hasattr(getattr(module, name), "__wrapped__")}
-    empty = [*stubs, *((checker, nothing) for checker in {checker: 0 for checker, _ in stubs} for nothing in (None, ...))]
+    empty = [*stubs, *unanswered(solutions)]
 
     class Tests:
         def test_every_checker_is_tested(self):
-            for table in (stubs, solutions, wrong):
+            for table in (solutions, wrong):
                 assert {checker.__name__ for checker, *_ in table} == public
 
         @pytest.mark.parametrize(("checker", "answer"), empty, ids=names(empty))

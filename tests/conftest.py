@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from claims import alone_in
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,20 +65,25 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers_", "tests/test_mutants.py")
+LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers", "tests/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):
     """Long scopes first, and short ones last: neither worker then waits long for the other.
 
-    One worker builds the book and drives the browser while the other runs the notebooks."""
+    One worker builds the book and drives the browser while the other runs the notebooks, in which each claim runs alone."""
+    notebooks = {item.parent: [cell for cell in items if cell.parent is item.parent] for item in items if item.parent.nodeid.endswith(".ipynb")}
+    for cells in notebooks.values():
+        for item, given in zip(cells, alone_in([item.cell.source for item in cells]), strict=True):
+            item.cell.source = given
     items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
 
 
 CONCERNS = {
     "the pages in a browser, and their build": ("tests/test_site.py", "tests/test_light.py"), "Explorers": ("tests/test_explorers.py",),
-    "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",), "a class's results": ("tests/test_results.py",),
-    "exercise checkers": ("tests/test_checkers_", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
+    "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",),
+    "the book on paper": ("tests/test_print.py",), "a class's results": ("tests/test_results.py",),
+    "exercise checkers": ("tests/test_checkers", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
     "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py", "tests/test_launch.py"),
 }
 THE_REST = "laws, oracles and docstrings of dplib"

@@ -88,7 +88,7 @@ def test_a_unique_row_is_not_overlooked_because_something_is_missing_in_it():
 def test_cells_of_any_kind_can_be_told_apart(column):
     df = pd.DataFrame({"q": pd.Series(column, dtype=object), "s": 0})
     assert k_anonymity(df, ["q"]) == 2
-    assert sorted(np.bincount(mondrian(df, ["q"], 2))) == [2, 2]
+    assert sorted(np.bincount(mondrian(df, ["q"], k=2))) == [2, 2]
 
 
 def test_more_combinations_than_an_integer_can_number():
@@ -110,18 +110,18 @@ def recursive_l(values, c):
 
 def test_diversity_of_the_ward():
     assert l_diversity(WARD, QI, "illness") == 2
-    assert l_diversity(WARD, QI, "illness", kind="entropy") == pytest.approx(4 / 3**0.75)          # shares 3/4 and 1/4
+    assert l_diversity(WARD, QI, "illness", method="entropy") == pytest.approx(4 / 3**0.75)          # shares 3/4 and 1/4
     # class A has 2, 1, 1; B has 3, 1; C has 2, 1
-    assert [l_diversity(WARD, QI, "illness", kind="recursive", c=c) for c in (0.1, 1, 2, 3, 3.01, 100)] == [1, 1, 1, 1, 2, 2]
-    assert l_diversity(WARD.iloc[:4], QI, "illness", kind="recursive", c=2) == 2                   # 2 < 2 (1 + 1), but not 2 < 2 * 1
-    assert l_diversity(WARD.iloc[:4], QI, "illness", kind="recursive", c=2.5) == 3
+    assert [l_diversity(WARD, QI, "illness", method="recursive", c=c) for c in (0.1, 1, 2, 3, 3.01, 100)] == [1, 1, 1, 1, 2, 2]
+    assert l_diversity(WARD.iloc[:4], QI, "illness", method="recursive", c=2) == 2                   # 2 < 2 (1 + 1), but not 2 < 2 * 1
+    assert l_diversity(WARD.iloc[:4], QI, "illness", method="recursive", c=2.5) == 3
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_l_equal_values_are_l_diverse_in_every_sense(number):
     df = pd.DataFrame({"q": 0, "s": np.arange(3 * number) % number})
-    assert l_diversity(df, ["q"], "s") == l_diversity(df, ["q"], "s", kind="recursive", c=1.5) == number
-    assert l_diversity(df, ["q"], "s", kind="entropy") == pytest.approx(number, rel=1e-14)
+    assert l_diversity(df, ["q"], "s") == l_diversity(df, ["q"], "s", method="recursive", c=1.5) == number
+    assert l_diversity(df, ["q"], "s", method="entropy") == pytest.approx(number, rel=1e-14)
 
 
 @PROPERTY
@@ -129,9 +129,9 @@ def test_l_equal_values_are_l_diverse_in_every_sense(number):
 def test_diversity_is_that_of_the_least_varied_class(df, qi, c):
     lists = sensitive_values(df, qi, "s")[1]
     assert l_diversity(df, qi, "s") == min(len(set(values)) for values in lists)
-    assert l_diversity(df, qi, "s", kind="entropy") == pytest.approx(min(map(entropy_l, lists)))
-    assert l_diversity(df, qi, "s", kind="recursive", c=c) == min(recursive_l(values, c) for values in lists)
-    assert l_diversity(df, qi, "s", kind="entropy") <= l_diversity(df, qi, "s") + 1e-9
+    assert l_diversity(df, qi, "s", method="entropy") == pytest.approx(min(map(entropy_l, lists)))
+    assert l_diversity(df, qi, "s", method="recursive", c=c) == min(recursive_l(values, c) for values in lists)
+    assert l_diversity(df, qi, "s", method="entropy") <= l_diversity(df, qi, "s") + 1e-9
 
 
 def test_closeness_of_known_tables():
@@ -167,12 +167,12 @@ def test_large_tables_are_counted_in_blocks(monkeypatch):
     df = pd.DataFrame({"q": rng.integers(0, 40, 500), "s": rng.integers(0, 9, 500)})
 
     def measures():
-        kinds = [l_diversity(df, ["q"], "s", kind=kind, c=2 if kind == "recursive" else None) for kind in ("distinct", "entropy", "recursive")]
+        kinds = [l_diversity(df, ["q"], "s", method=kind, c=2 if kind == "recursive" else None) for kind in ("distinct", "entropy", "recursive")]
         return [*kinds, t_closeness(df, ["q"], "s"), t_closeness(df, ["q"], "s", ordered=True)]
 
     at_once = measures()
     for cells in (1, 20, 100):
-        monkeypatch.setattr(anonymity, "_CELLS", cells)
+        monkeypatch.setattr(anonymity.measures, "_CELLS", cells)
         assert measures() == at_once
 
 
@@ -184,18 +184,18 @@ def test_rows_are_known_by_position_and_not_by_label(index):
         assert l_diversity(df, QI, "illness") == l_diversity(WARD, QI, "illness")
         assert t_closeness(df, QI, "illness") == t_closeness(WARD, QI, "illness")
         assert t_closeness(df, QI, "days", ordered=True) == t_closeness(WARD, QI, "days", ordered=True)
-        label = mondrian(df, ["days", "illness"], 3)
+        label = mondrian(df, ["days", "illness"], k=3)
         table = recode(df, ["days", "illness"], label)
         assert table.index.equals(df.index) and list(table) == list(df)
         assert table.groupby(label)["days"].nunique().eq(1).all()
-        found = lattice_search(df, {"zip": [lambda column: "*"], "sex": []}, 3)
+        found = lattice_search(df, {"zip": [lambda column: "*"], "sex": []}, k=3)
         assert found.table.index.equals(df.index) and found.levels == {"zip": 0, "sex": 0}
 
 
 def test_arguments_are_left_alone():
     before = WARD.copy()
-    recode(WARD, QI, mondrian(WARD, QI, 3))
-    lattice_search(WARD, {"zip": [lambda column: "*"]}, 5)
+    recode(WARD, QI, mondrian(WARD, QI, k=3))
+    lattice_search(WARD, {"zip": [lambda column: "*"]}, k=5)
     pd.testing.assert_frame_equal(WARD, before)
 
 
@@ -219,7 +219,7 @@ def ranked(df, qi):
 @PROPERTY
 @given(tables(least=3, most=40), st.integers(1, 3), st.sampled_from([["x"], ["y", "x"], ["x", "y", "z"]]))
 def test_mondrian_cuts_as_long_as_it_can_into_boxes_that_do_not_touch(df, k, qi):
-    label, place = mondrian(df, qi, k), ranked(df, qi)
+    label, place = mondrian(df, qi, k=k), ranked(df, qi)
     parts = [place[label == one] for one in range(label.max() + 1)]
     assert min(map(len, parts)) >= k and sum(map(len, parts)) == len(df)
     for part in parts:
@@ -245,7 +245,7 @@ def by_definition(points, span, k):
 def test_mondrian_is_the_algorithm_of_its_definition(seed, k):
     rng = np.random.default_rng(seed)
     df = pd.DataFrame({"a": rng.integers(0, 8, 120), "b": rng.integers(0, 3, 120) * 1000, "c": np.round(rng.exponential(size=120), 1)})
-    label = mondrian(df, ["a", "b", "c"], k)
+    label = mondrian(df, ["a", "b", "c"], k=k)
     found = [sorted(map(tuple, rows.tolist())) for _, rows in pd.Series(range(120)).groupby(label).apply(lambda rows: df.to_numpy()[rows]).items()]
     assert found == by_definition(list(map(tuple, df.to_numpy().tolist())), np.ptp(df.to_numpy(), axis=0), k)
 
@@ -253,15 +253,15 @@ def test_mondrian_is_the_algorithm_of_its_definition(seed, k):
 def test_mondrian_finds_the_cut_on_either_side_of_a_tied_median():
     for values in ([0, 1, 1, 1, 1], [1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 2, 2]):
         k = min(Counter(values).values())
-        assert mondrian(pd.DataFrame({"x": values}), ["x"], k).tolist() == [value - values[0] for value in values]
-        assert mondrian(pd.DataFrame({"x": values}), ["x"], k + 1).tolist() == [0] * len(values)
+        assert mondrian(pd.DataFrame({"x": values}), ["x"], k=k).tolist() == [value - values[0] for value in values]
+        assert mondrian(pd.DataFrame({"x": values}), ["x"], k=k + 1).tolist() == [0] * len(values)
 
 
 def test_mondrian_cuts_the_dimension_that_is_widest_relative_to_the_table():
     df = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 41, 41], "pay": [0, 1000, 0, 1000, 2000, 90_000, 2000, 90_000]})
     # first age, in two fours; then the young differ by 10/21 in age and 1/90 in pay, the old by 1/21 and 88/90
-    assert mondrian(df, ["pay", "age"], 2).tolist() != [0] * 8
-    parts = mondrian(df, ["age", "pay"], 2)
+    assert mondrian(df, ["pay", "age"], k=2).tolist() != [0] * 8
+    parts = mondrian(df, ["age", "pay"], k=2)
     assert [df[parts == one].to_numpy().tolist() for one in range(4)] == [
         [[20, 0], [20, 1000]], [[30, 0], [30, 1000]], [[40, 2000], [41, 2000]], [[40, 90_000], [41, 90_000]]]  # fmt: skip
 
@@ -269,8 +269,8 @@ def test_mondrian_cuts_the_dimension_that_is_widest_relative_to_the_table():
 def test_categories_are_ordered_as_they_say_and_text_as_text():
     sizes = pd.Categorical(["small", "medium", "large", "small", "medium", "large"], categories=["small", "medium", "large"], ordered=True)
     df = pd.DataFrame({"size": sizes, "name": ["2", "10", "1", "2", "10", "1"]})
-    assert mondrian(df, ["size"], 2).tolist() == [0, 1, 2, 0, 1, 2]
-    assert mondrian(df, ["name"], 2).tolist() == [2, 1, 0, 2, 1, 0]             # "1" < "10" < "2"
+    assert mondrian(df, ["size"], k=2).tolist() == [0, 1, 2, 0, 1, 2]
+    assert mondrian(df, ["name"], k=2).tolist() == [2, 1, 0, 2, 1, 0]             # "1" < "10" < "2"
     assert recode(df, ["size"], np.zeros(6))["size"].tolist() == ["small, medium, large"] * 6
 
 
@@ -284,12 +284,12 @@ def visits(seed, size=2000):
 
 def test_classes_do_not_depend_on_the_order_of_the_rows_the_units_or_the_dress_of_a_date():
     df, qi = visits(0), ["age", "ward", "dob"]
-    label = mondrian(df, qi, 5)
+    label = mondrian(df, qi, k=5)
     order = np.random.default_rng(1).permutation(len(df))
-    assert (mondrian(df.iloc[order], qi, 5) == label[order]).all()
-    assert (mondrian(df.assign(age=df["age"] * 4 + 7), qi, 5) == label).all()
+    assert (mondrian(df.iloc[order], qi, k=5) == label[order]).all()
+    assert (mondrian(df.assign(age=df["age"] * 4 + 7), qi, k=5) == label).all()
     dressed = df.assign(born=df["born"].where(df["dob"].notna()), dob=df["dob"].where(df["born"].notna()))
-    assert (mondrian(dressed, ["ward", "dob"], 5) == mondrian(dressed, ["ward", "born"], 5)).all()
+    assert (mondrian(dressed, ["ward", "dob"], k=5) == mondrian(dressed, ["ward", "born"], k=5)).all()
 
 
 @pytest.mark.parametrize("column", [
@@ -303,11 +303,11 @@ def test_no_value_in_a_cell_raises_or_warns(column):
     assert 1 <= k_anonymity(df, ["q"]) <= 6 and l_diversity(df, ["q"], "s") == 1
     assert 0 <= t_closeness(df, ["q"], "s") <= 1 and 0 <= t_closeness(df, ["q"], "s", ordered=True) <= 1
     for k in (1, 2, 3):
-        label = mondrian(df, ["q"], k)
+        label = mondrian(df, ["q"], k=k)
         assert np.bincount(label).min() >= k
         assert k_anonymity(recode(df, ["q"], label), ["q"]) >= k
-        assert lattice_search(df, {"q": [lambda column: "*"]}, k).suppressed == 0
-    assert mondrian(df, ["q"], 1).max() == classes(df, ["q"]).max()             # with k = 1 every different value is a class
+        assert lattice_search(df, {"q": [lambda column: "*"]}, k=k).suppressed == 0
+    assert mondrian(df, ["q"], k=1).max() == classes(df, ["q"]).max()             # with k = 1 every different value is a class
 
 
 # --- recoding
@@ -345,7 +345,7 @@ def test_a_recoded_table_of_visits_is_k_anonymous():
     df, qi = visits(2), ["age", "ward", "dob", "born"]
     assert k_anonymity(df, qi) == 1
     for k in (2, 10, 50):
-        label = mondrian(df, qi, k)
+        label = mondrian(df, qi, k=k)
         assert k_anonymity(recode(df, qi, label), qi) >= np.bincount(label).min() >= k
 
 
@@ -387,7 +387,7 @@ def test_the_search_finds_every_minimal_node_and_the_best(seed, suppress):
             assert all(small[up] <= small[node] for up in above[node] if up in small)
         fit = {node for node in small if small[node] <= suppress * len(df) + 1e-9}
         minimal = fit - {up for node in fit for up in above[node]}
-        found = lattice_search(df, LADDERS, k, suppress=suppress)
+        found = lattice_search(df, LADDERS, k=k, suppress=suppress)
         best = tuple(found.levels.values())
         assert {tuple(levels.values()) for levels in found.minimal} == minimal and best in minimal
 
@@ -401,26 +401,26 @@ def test_the_search_finds_every_minimal_node_and_the_best(seed, suppress):
         assert found.tested <= found.nodes == len(small)
         assert found.tested == len(small) - len({node for node in fit if node not in minimal})
 
-        cheap_x = lattice_search(df, LADDERS, k, suppress=suppress, cost=lambda levels: levels["x"] + 10 * levels["y"] + 5 * levels["z"])
+        cheap_x = lattice_search(df, LADDERS, k=k, suppress=suppress, cost=lambda levels: levels["x"] + 10 * levels["y"] + 5 * levels["z"])
         assert cheap_x.loss == min(x + 10 * y + 5 * z for x, y, z in fit)
 
 
 def test_suppressing_one_outlier_saves_a_level():
     df = pd.DataFrame({"age": [20, 20, 30, 30, 30, 30, 30, 30, 30, 97]}, index=list("abcdefghij"))
     ladder = {"age": [lambda age: age // 50, lambda age: "*"]}
-    assert lattice_search(df, ladder, 2).levels == {"age": 2}
-    found = lattice_search(df, ladder, 2, suppress=0.1)
+    assert lattice_search(df, ladder, k=2).levels == {"age": 2}
+    found = lattice_search(df, ladder, k=2, suppress=0.1)
     assert (found.levels, found.suppressed, list(found.table.index)) == ({"age": 0}, 1, list("abcdefghi"))
-    assert lattice_search(df, ladder, 3, suppress=0.29).levels == {"age": 1}     # two of ten may go, three would have to
+    assert lattice_search(df, ladder, k=3, suppress=0.29).levels == {"age": 1}     # two of ten may go, three would have to
     many = pd.DataFrame({"age": [1] * 71 + list(range(100, 129))})
-    assert lattice_search(many, {"age": [lambda age: "*"]}, 2, suppress=0.29).suppressed == 29       # though 0.29 * 100 < 29
+    assert lattice_search(many, {"age": [lambda age: "*"]}, k=2, suppress=0.29).suppressed == 29       # though 0.29 * 100 < 29
 
 
 def test_a_table_that_is_anonymous_already_is_left_as_it_is():
-    found = lattice_search(WARD, {"zip": [lambda column: "*"], "sex": [lambda column: "*"]}, 3)
+    found = lattice_search(WARD, {"zip": [lambda column: "*"], "sex": [lambda column: "*"]}, k=3)
     assert (found.levels, found.loss, found.tested, found.nodes) == ({"zip": 0, "sex": 0}, 0, 1, 4)
     pd.testing.assert_frame_equal(found.table, WARD)
-    assert lattice_search(WARD, {"sex": []}, 3).loss == 0
+    assert lattice_search(WARD, {"sex": []}, k=3).loss == 0
 
 
 @pytest.mark.parametrize("hierarchies", [
@@ -429,13 +429,13 @@ def test_a_table_that_is_anonymous_already_is_left_as_it_is():
 ])  # fmt: skip
 def test_a_bad_hierarchy_is_refused(hierarchies):
     with pytest.raises(ValueError, match="hierarchies"):
-        lattice_search(WARD, hierarchies, 2)
+        lattice_search(WARD, hierarchies, k=2)
 
 
 def test_a_k_out_of_reach_is_refused():
     with pytest.raises(ValueError, match="k=4 .* hierarchies"):
-        lattice_search(WARD, {"zip": [{"A": "AB", "B": "AB", "C": "C"}], "sex": []}, 4)
-    for function in (lambda k: mondrian(WARD, QI, k), lambda k: lattice_search(WARD, {"zip": []}, k)):
+        lattice_search(WARD, {"zip": [{"A": "AB", "B": "AB", "C": "C"}], "sex": []}, k=4)
+    for function in (lambda k: mondrian(WARD, QI, k=k), lambda k: lattice_search(WARD, {"zip": []}, k=k)):
         with pytest.raises(ValueError, match="k must not exceed the number of rows, 11, got 12"):
             function(12)
 
@@ -445,7 +445,7 @@ def test_a_k_out_of_reach_is_refused():
 CALLS = {
     "classes": classes, "k_anonymity": k_anonymity, "discernibility": discernibility, "average_class": average_class,
     "l_diversity": lambda df, qi: l_diversity(df, qi, "illness"), "t_closeness": lambda df, qi: t_closeness(df, qi, "illness"),
-    "mondrian": lambda df, qi: mondrian(df, qi, 2), "recode": lambda df, qi: recode(df, qi, [0] * 11),
+    "mondrian": lambda df, qi: mondrian(df, qi, k=2), "recode": lambda df, qi: recode(df, qi, [0] * 11),
 }  # fmt: skip
 
 
@@ -462,11 +462,11 @@ def test_bad_tables_and_columns_are_refused(call):
 
 
 @pytest.mark.parametrize("parameters", [
-    {"kind": "other"}, {"kind": None}, {"kind": "recursive"}, {"kind": "recursive", "c": 0}, {"kind": "recursive", "c": math.nan},
-    {"kind": "recursive", "c": "3"}, {"c": 2}, {"kind": "entropy", "c": 2},
+    {"method": "other"}, {"method": None}, {"method": "recursive"}, {"method": "recursive", "c": 0}, {"method": "recursive", "c": math.nan},
+    {"method": "recursive", "c": "3"}, {"c": 2}, {"method": "entropy", "c": 2},
 ])  # fmt: skip
 def test_bad_kinds_of_diversity_are_refused(parameters):
-    with pytest.raises(ValueError, match="kind|^c "):
+    with pytest.raises(ValueError, match="method|^c "):
         l_diversity(WARD, QI, "illness", **parameters)
 
 
@@ -478,7 +478,7 @@ def test_other_bad_parameters_are_refused():
     with pytest.raises(ValueError, match="ordered"):
         t_closeness(WARD, QI, "days", ordered="yes")
     for k in (0, -1, 2.0, None, "2", math.nan):
-        for call in (lambda k: mondrian(WARD, QI, k), lambda k: average_class(WARD, QI, k), lambda k: lattice_search(WARD, {"zip": []}, k)):
+        for call in (lambda k: mondrian(WARD, QI, k=k), lambda k: average_class(WARD, QI, k=k), lambda k: lattice_search(WARD, {"zip": []}, k=k)):
             with pytest.raises(ValueError, match=r"\bk\b"):
                 call(k)
     for labels in ([0] * 10, 0, None, np.zeros((11, 1))):
@@ -486,6 +486,6 @@ def test_other_bad_parameters_are_refused():
             recode(WARD, QI, labels)
     for suppress in (-0.1, 1.0, math.nan, None, "0.1"):
         with pytest.raises(ValueError, match="suppress"):
-            lattice_search(WARD, {"zip": []}, 2, suppress=suppress)
+            lattice_search(WARD, {"zip": []}, k=2, suppress=suppress)
     with pytest.raises(ValueError, match="cost"):
-        lattice_search(WARD, {"zip": []}, 2, cost=3)
+        lattice_search(WARD, {"zip": []}, k=2, cost=3)

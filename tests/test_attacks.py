@@ -352,7 +352,7 @@ def test_members_stand_out_as_far_as_the_closed_form_says(d):
     fpr, tpr = roc(members, others)
     area = (np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2).sum()
     assert area == pytest.approx(ndtr(math.sqrt(d / n / 2)), abs=0.03)
-    assert tpr_at(members, others, 0.05) == pytest.approx(ndtr(math.sqrt(d / n) - 1.645), abs=0.06)
+    assert tpr_at(members, others, fpr=0.05) == pytest.approx(ndtr(math.sqrt(d / n) - 1.645), abs=0.06)
     assert np.mean(members) == pytest.approx(math.sqrt(d / n), rel=0.1, abs=0.05)
 
 
@@ -365,7 +365,7 @@ def test_noise_for_epsilon_1_keeps_the_test_to_what_the_definition_allows():
         released = group.mean(axis=0) + rng.laplace(scale=d / n, size=d)             # each mean moves by at most 1/n under replace
         members.extend(tracing(released, p, group))
         others.extend(tracing(released, p, strangers))
-    assert tpr_at(members, others, 0.05) < math.e * 0.05
+    assert tpr_at(members, others, fpr=0.05) < math.e * 0.05
 
 
 def test_what_is_missing_says_nothing():
@@ -411,7 +411,7 @@ def test_roc_has_one_point_for_each_threshold(members, others):
     assert tpr.tolist() == pytest.approx([0, *(share(members, threshold) for threshold in thresholds)])
     assert (fpr[-1], tpr[-1]) == (1, 1)
     for most in (0, 0.125, 0.25, 0.5, 1):
-        assert tpr_at(members, others, most) == max(t for f, t in zip(fpr, tpr) if f <= most)
+        assert tpr_at(members, others, fpr=most) == max(t for f, t in zip(fpr, tpr) if f <= most)
 
 
 def test_the_area_under_the_curve_is_the_chance_to_rank_a_member_higher():
@@ -428,7 +428,7 @@ def test_roc_refuses_what_is_no_score():
             roc(**{"members": [1], "others": [0], **parameters})
     for bad in (-0.1, 1.1, math.nan, None, "1"):
         with pytest.raises(ValueError, match="fpr"):
-            tpr_at([1], [0], bad)
+            tpr_at([1], [0], fpr=bad)
 
 
 # --- intersection

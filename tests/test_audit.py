@@ -86,21 +86,21 @@ def power(runs, p, q, epsilon, alpha):
     (0.9, 0.0, 2.0, 0.999, 0.99), (0.7, 0.5, 0.1, 0.95, 0.8),
 ])  # fmt: skip
 def test_runs_needed_gives_the_wanted_power_and_few_runs_less_do_not(p, q, epsilon, confidence, wanted):
-    runs = runs_needed(p, q, epsilon, confidence=confidence, power=wanted)
+    runs = runs_needed(p, q, epsilon=epsilon, confidence=confidence, power=wanted)
     assert power(runs, p, q, epsilon, 1 - confidence) >= wanted - 1e-8
     assert power(0.97 * runs - 1, p, q, epsilon, 1 - confidence) < wanted
 
 
 def test_runs_needed_agrees_with_simulated_audits():
-    rng, runs, trials = np.random.default_rng(31), runs_needed(0.3, 0.05, 1.0), 20_000
+    rng, runs, trials = np.random.default_rng(31), runs_needed(0.3, 0.05, epsilon=1.0), 20_000
     k1, k2 = rng.poisson(0.3 * runs, trials), rng.poisson(0.05 * runs, trials)
     rejected = stats.binom.sf(k1 - 1, k1 + k2, 1 / (1 + math.exp(-1))) <= 0.05
     assert abs(rejected.mean() - 0.95) < 0.01
 
 
 def test_a_certain_event_can_be_planned_for():
-    assert runs_needed(1.0, 0.0, 1.0) <= runs_needed(0.9, 0.0, 1.0) <= 20
-    assert runs_needed(1.0, 0.1, 1.0) <= runs_needed(0.9, 0.1, 1.0)
+    assert runs_needed(1.0, 0.0, epsilon=1.0) <= runs_needed(0.9, 0.0, epsilon=1.0) <= 20
+    assert runs_needed(1.0, 0.1, epsilon=1.0) <= runs_needed(0.9, 0.1, epsilon=1.0)
 
 
 # --- correct mechanisms: the bound stays below the claim, and comes near it where one event shows the whole loss
@@ -121,7 +121,7 @@ def histogram(sensitivity):
 
 
 def geometric(data, size, rng):
-    return mechanisms.geometric(np.full(size, data), epsilon=1, rng=rng)
+    return mechanisms.geometric(np.full(size, data), sensitivity=1, epsilon=1, rng=rng)
 
 
 def gaussian(data, size, rng):
@@ -142,16 +142,16 @@ def pattern(indices, k, c):
 
 
 def sparse(c, **parameters):
-    return repeat(lambda answers, rng: pattern(svt.above_threshold(answers, 0, epsilon=1, c=c, rng=rng, **parameters), len(answers), c))
+    return repeat(lambda answers, rng: pattern(svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=rng, **parameters), len(answers), c))
 
 
 def interactive(answers, rng):
-    watch = svt.AboveThreshold(0, epsilon=1, c=2, rng=rng)
+    watch = svt.AboveThreshold(0, sensitivity=1, epsilon=1, c=2, rng=rng)
     return pattern([i for i, answer in enumerate(answers) if not watch.halted and watch.ask(answer)], len(answers), 2)
 
 
 def numeric(answers, rng):
-    indices, values = svt.numeric_sparse(answers, 0, epsilon=1, rng=rng)
+    indices, values = svt.numeric_sparse(answers, threshold=0, sensitivity=1, epsilon=1, rng=rng)
     return (indices[0] + 1) * (1 if values[0] > 0 else -1) if len(indices) else 0
 
 
@@ -228,7 +228,7 @@ NOISE = svt.scales(1.0)
 
 
 def chances(outcome, pair):
-    return [math.exp(svt.log_probability(outcome, answers, noise=NOISE)) for answers in pair]
+    return [math.exp(svt.log_probability(outcome, answers, threshold=0.0, noise=NOISE)) for answers in pair]
 
 
 def reuse(answers, size, rng):
@@ -282,7 +282,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_is_caught(name):
     run, (d, d2), (p, q) = BROKEN[name]
-    assert audit(run, d, d2, n=3 * runs_needed(p, q, 1.0), rng=35).epsilon > 1
+    assert audit(run, d, d2, n=3 * runs_needed(p, q, epsilon=1.0), rng=35).epsilon > 1
 
 
 def rare(data, size, rng):
@@ -292,7 +292,7 @@ def rare(data, size, rng):
 
 
 @pytest.mark.parametrize("run, n, wanted", [
-    (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, 1.0), 0.9),     # as runs_needed promises
+    (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, epsilon=1.0), 0.9),     # as runs_needed promises
     (laplace(1.2), 10_000, 0.85),
     (rare, 4000, 0.6),
     (lambda data, size, rng: rng.laplace(scale=1.0 + data, size=size), 2000, 0.85),           # both tails

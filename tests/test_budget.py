@@ -43,26 +43,26 @@ FLOAT = 1e-11                                    # relative slack for rounding
     (0.01, 1000, 1.617929), (0.1, 10, 1.0), (0.1, 100, 5.850235), (0.1, 1000, 25.691363), (0.5, 100, 50.0), (1, 20, 20.0), (800, 3, 2400),
 ])  # fmt: skip
 def test_advanced_composition_is_pinned_and_never_above_basic(epsilon, k, total):
-    assert advanced(epsilon, k, 1e-5) == pytest.approx(total, rel=1e-6)
-    assert advanced(epsilon, k, 1e-5) <= basic(epsilon, k) == pytest.approx(epsilon * k)
+    assert advanced(epsilon, k=k, delta_slack=1e-5) == pytest.approx(total, rel=1e-6)
+    assert advanced(epsilon, k=k, delta_slack=1e-5) <= basic(epsilon, k=k) == pytest.approx(epsilon * k)
 
 
 @pytest.mark.parametrize("epsilon, first", [(0.01, 24), (0.1, 29), (0.5, 187)])
 def test_advanced_composition_pays_off_from_this_many_releases(epsilon, first):
     ks = np.arange(1, 400)
-    gains = [int(k) for k in ks if advanced(epsilon, int(k), 1e-5) < basic(epsilon, int(k))]
+    gains = [int(k) for k in ks if advanced(epsilon, k=int(k), delta_slack=1e-5) < basic(epsilon, k=int(k))]
     assert gains == list(range(first, 400))
 
 
 def test_nothing_released_costs_nothing():
-    assert basic(1.0, 0) == advanced(1.0, 0, 1e-5) == advanced(0.1, 0, 1e-5) == 0
+    assert basic(1.0, k=0) == advanced(1.0, k=0, delta_slack=1e-5) == advanced(0.1, k=0, delta_slack=1e-5) == 0
 
 
 @pytest.mark.parametrize("scale, k", [(10.0, 100), (2.0, 20), (1.0, 1)])
 def test_laplace_answers_stay_below_advanced_composition_and_attain_basic(scale, k):
     loss = from_laplace_mechanism(parameter=scale, value_discretization_interval=1e-3, pessimistic_estimate=False).self_compose(k)
-    assert loss.get_epsilon_for_delta(1e-5) <= advanced(1 / scale, k, 1e-5)
-    assert loss.get_delta_for_epsilon(basic(1 / scale, k) * (1 + 1e-9)) < 1e-9
+    assert loss.get_epsilon_for_delta(1e-5) <= advanced(1 / scale, k=k, delta_slack=1e-5)
+    assert loss.get_delta_for_epsilon(basic(1 / scale, k=k) * (1 + 1e-9)) < 1e-9
 
 
 def exact_delta(losses, epsilon):
@@ -78,17 +78,17 @@ def exact_delta(losses, epsilon):
 @pytest.mark.parametrize("epsilon, k", [(0.1, 12), (0.3, 10), (0.5, 12), (1.0, 6)])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 1e-3])
 def test_advanced_composition_is_above_the_exact_optimum(epsilon, k, delta):
-    assert exact_delta([epsilon] * k, advanced(epsilon, k, delta)) <= delta
+    assert exact_delta([epsilon] * k, advanced(epsilon, k=k, delta_slack=delta)) <= delta
 
 
 # --- the ledger
 
 
-def granted(budget, *request):
+def granted(budget, epsilon, delta=0.0):
     """Whether the budget grants this request, which it then returns, or leaves everything as it was."""
     before = (list(budget.ledger), budget.spent, budget.remaining)
     try:
-        assert budget.spend(*request) == request[0]
+        assert budget.spend(epsilon, delta=delta) == epsilon
         return True
     except BudgetExceeded:
         assert (budget.ledger, budget.spent, budget.remaining) == before
@@ -110,14 +110,14 @@ def test_rounding_room_is_given_once_and_not_to_each_of_many_small_releases():
 
 @pytest.mark.parametrize("budget, request_, parameter, requested, remaining", [
     (Budget(1.0), (1.5, 0.0), "epsilon", 1.5, 1.0),
-    (Budget(1.0, 1e-6), (0.5, 1e-5), "delta", 1e-5, 1e-6),
+    (Budget(1.0, delta=1e-6), (0.5, 1e-5), "delta", 1e-5, 1e-6),
     (Budget(1.0), (0.5, 1e-9), "delta", 1e-9, 0.0),
-    (Budget(1.0, 1e-5, rule="zcdp"), (0.5, 1e-9), "delta", 1e-9, 0.0),
+    (Budget(1.0, delta=1e-5, rule="zcdp"), (0.5, 1e-9), "delta", 1e-9, 0.0),
 ])  # fmt: skip
 def test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing(budget, request_, parameter, requested, remaining):
     before = repr(budget)
     with pytest.raises(BudgetExceeded, match=parameter) as refusal:
-        budget.spend(*request_)
+        budget.spend(request_[0], delta=request_[1])
     assert (refusal.value.parameter, refusal.value.requested) == (parameter, requested)
     assert refusal.value.remaining == pytest.approx(remaining)
     assert budget.spent == 0 and budget.ledger == [] and repr(budget) == before
@@ -135,19 +135,19 @@ def test_a_refusal_in_the_middle_leaves_the_rest_spendable():
 
 
 def test_deltas_add_up_to_delta_and_no_further():
-    budget = Budget(10.0, 3e-6)
+    budget = Budget(10.0, delta=3e-6)
     for _ in range(3):
-        budget.spend(1.0, 1e-6)
+        budget.spend(1.0, delta=1e-6)
     with pytest.raises(BudgetExceeded, match="delta"):
-        budget.spend(1.0, 1e-9)
+        budget.spend(1.0, delta=1e-9)
     budget.spend(1.0)
 
 
 def test_the_ledger_tells_what_was_spent_in_order():
-    budget = Budget(2.0, 1e-5)
+    budget = Budget(2.0, delta=1e-5)
     budget.spend(0.5, label="mean")
-    with budget.parallel():
-        budget.spend(0.25, 1e-6, "north")
+    with budget.parallel(adjacency="add/remove"):
+        budget.spend(0.25, delta=1e-6, label="north")
         budget.spend(0.5, label="south")
     with budget.parallel("replace"):
         budget.spend(0.125)
@@ -171,20 +171,20 @@ def test_a_parallel_block_costs_its_largest_loss_or_under_replace_its_two_larges
 
 @pytest.mark.parametrize("adjacency, cost", [("add/remove", 2e-6), ("replace", 3e-6)])
 def test_a_parallel_block_charges_delta_the_same_way(adjacency, cost):
-    budget = Budget(9.0, cost)
+    budget = Budget(9.0, delta=cost)
     with budget.parallel(adjacency):
         for delta in (1e-6, 2e-6, 1e-6):
-            budget.spend(0.1, delta)
+            budget.spend(0.1, delta=delta)
         with pytest.raises(BudgetExceeded, match="delta"):
-            budget.spend(0.1, 3e-6)
+            budget.spend(0.1, delta=3e-6)
     with pytest.raises(BudgetExceeded, match="delta"):
-        budget.spend(0.1, 1e-9)
+        budget.spend(0.1, delta=1e-9)
 
 
 def test_inside_a_block_remaining_counts_what_the_block_already_costs():
     budget = Budget(1.0)
     budget.spend(0.25)
-    with budget.parallel():
+    with budget.parallel(adjacency="add/remove"):
         budget.spend(0.5)
         assert budget.remaining == pytest.approx(0.75)           # another set of people may lose as much again
         budget.spend(0.75)
@@ -199,9 +199,9 @@ def test_inside_a_block_remaining_counts_what_the_block_already_costs():
 
 def test_blocks_do_not_nest_and_an_error_inside_closes_them():
     budget = Budget(1.0)
-    with pytest.raises(RuntimeError), budget.parallel(), budget.parallel():
+    with pytest.raises(RuntimeError), budget.parallel(adjacency="add/remove"), budget.parallel(adjacency="add/remove"):
         pass
-    with pytest.raises(KeyError), budget.parallel():
+    with pytest.raises(KeyError), budget.parallel(adjacency="add/remove"):
         budget.spend(0.5)
         raise KeyError
     budget.spend(0.25)
@@ -232,7 +232,7 @@ BUDGETS = st.tuples(st.sampled_from(["basic", "zcdp"]), st.floats(1e-3, 20), st.
 @given(BUDGETS, SCRIPTS)
 def test_no_sequence_of_requests_overdraws_and_the_ledger_replays(kind, script):
     rule, epsilon, delta = kind
-    budget = Budget(epsilon, delta, rule=rule, slack=delta / 2 if rule == "zcdp" else None)
+    budget = Budget(epsilon, delta=delta, rule=rule, slack=delta / 2 if rule == "zcdp" else None)
     blocks = []
 
     def ask(share, delta_share):
@@ -256,7 +256,7 @@ def test_no_sequence_of_requests_overdraws_and_the_ledger_replays(kind, script):
 @given(BUDGETS, st.lists(SHARES, max_size=4), st.sampled_from([None, *ADJACENCIES]))
 def test_remaining_can_be_spent_and_a_millionth_more_cannot(kind, shares, adjacency):
     rule, epsilon, delta = kind
-    budget = Budget(epsilon, delta, rule=rule)
+    budget = Budget(epsilon, delta=delta, rule=rule)
 
     def spend_some():
         for share in shares:
@@ -280,7 +280,7 @@ def test_remaining_can_be_spent_and_a_millionth_more_cannot(kind, shares, adjace
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6, 1e-3, 0.1])
 def test_the_advanced_filter_is_exact_for_small_budgets_too(epsilon):
-    budget = Budget(epsilon, 1e-5, rule="zcdp")
+    budget = Budget(epsilon, delta=1e-5, rule="zcdp")
     count = sum(granted(budget, epsilon / 40) for _ in range(100))
     assert 65 < count < 72                       # 40 by the sum; about 40^2 / (2 ln 1e5) = 69 by the square root
     budget.spend(budget.remaining)
@@ -290,7 +290,7 @@ def test_the_advanced_filter_is_exact_for_small_budgets_too(epsilon):
 @PROPERTY
 @given(st.floats(0.3, 3), st.sampled_from([0.5, 0.05, 1e-3]), st.lists(st.floats(0.05, 1), min_size=1, max_size=9))
 def test_whatever_the_advanced_filter_lets_through_is_within_epsilon_and_delta(epsilon, slack, losses):
-    budget, charged = Budget(epsilon, slack, rule="zcdp"), []
+    budget, charged = Budget(epsilon, delta=slack, rule="zcdp"), []
     for loss in losses:
         try:
             charged.append(budget.spend(loss))
@@ -300,23 +300,23 @@ def test_whatever_the_advanced_filter_lets_through_is_within_epsilon_and_delta(e
 
 
 def test_the_advanced_filter_lets_through_what_its_closed_form_says():
-    budget = Budget(5.850235, 1e-5, rule="zcdp")
+    budget = Budget(5.850235, delta=1e-5, rule="zcdp")
     count = sum(granted(budget, 0.1) for _ in range(200))
     assert count == 119                          # 58 by the sum, 100 by the theorem of 2010 with its looser k (e^epsilon - 1)
     assert budget.spent == pytest.approx(count * 0.1**2 / 2 + math.sqrt(2 * math.log(1e5) * count * 0.1**2), rel=1e-12)
 
 
 def test_advanced_never_allows_less_than_basic():
-    budget = Budget(1.0, 1e-9, rule="zcdp")
+    budget = Budget(1.0, delta=1e-9, rule="zcdp")
     assert [budget.spend(0.5), budget.spend(0.5)] == [0.5, 0.5]
     assert budget.spent == 1.0
 
 
 def test_slack_is_kept_out_of_delta():
-    budget = Budget(1.0, 1e-5, rule="zcdp", slack=4e-6)
-    budget.spend(0.1, 6e-6)
+    budget = Budget(1.0, delta=1e-5, rule="zcdp", slack=4e-6)
+    budget.spend(0.1, delta=6e-6)
     with pytest.raises(BudgetExceeded, match="delta"):
-        budget.spend(0.1, 1e-8)
+        budget.spend(0.1, delta=1e-8)
 
 
 # --- the optimal total
@@ -341,8 +341,8 @@ def composed_delta(epsilon, k, total):
 
 @pytest.mark.parametrize("epsilon, k", OPTIMAL)
 def test_optimal_composition_is_pinned_and_below_the_theorems(epsilon, k):
-    assert optimal(epsilon, k, 1e-5) == pytest.approx(OPTIMAL[epsilon, k], abs=6e-7)
-    assert optimal(epsilon, k, 1e-5) < advanced(epsilon, k, 1e-5) <= basic(epsilon, k)
+    assert optimal(epsilon, k=k, delta=1e-5) == pytest.approx(OPTIMAL[epsilon, k], abs=6e-7)
+    assert optimal(epsilon, k=k, delta=1e-5) < advanced(epsilon, k=k, delta_slack=1e-5) <= basic(epsilon, k=k)
 
 
 @pytest.mark.parametrize("epsilon, k, delta", [
@@ -350,13 +350,13 @@ def test_optimal_composition_is_pinned_and_below_the_theorems(epsilon, k):
     (0.1, 1, 0.01), (2, 1, 1e-300), (0.3, 7, 1e-300), (0.3, 40, 0.2), (1, 30, 0.5), (1e-6, 300, 1e-9), (5, 4, 0.9), (20, 50, 1e-12),
 ])  # fmt: skip
 def test_optimal_composition_is_the_smallest_epsilon_that_keeps_delta(epsilon, k, delta):
-    total = optimal(epsilon, k, delta)
+    total = optimal(epsilon, k=k, delta=delta)
     assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-9)
 
 
 @pytest.mark.parametrize("epsilon, k, delta", [(1, 1000, 0.5), (10, 3, 0.99986), (8, 300, 0.9), (0.02, 2000, 0.3), (40, 60, 0.999)])
 def test_optimal_composition_is_rounded_up_where_rounding_shows(epsilon, k, delta):
-    total = optimal(epsilon, k, delta)
+    total = optimal(epsilon, k=k, delta=delta)
     assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-7)
 
 
@@ -366,46 +366,48 @@ def test_optimal_composition_is_that_of_the_product_law(epsilon, k, delta):
     p = np.ones(1)
     for _ in range(k):
         p = np.outer(p, [1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))]).ravel()
-    q, total = p[::-1], optimal(epsilon, k, delta)               # every answer turned round
-    assert distributions.exact_delta(p, q, total) <= delta + 1e-15
-    assert total < 1e-9 or distributions.exact_delta(p, q, total - 1e-9) > delta
+    q, total = p[::-1], optimal(epsilon, k=k, delta=delta)               # every answer turned round
+    assert distributions.exact_delta(p, q, epsilon=total) <= delta + 1e-15
+    assert total < 1e-9 or distributions.exact_delta(p, q, epsilon=total - 1e-9) > delta
 
 
 def test_optimal_composition_is_0_where_the_total_variation_is_allowed():
     variation = math.tanh(0.05)                  # of randomized response at 0.1
-    assert optimal(0.1, 1, variation + 1e-12) == 0 < optimal(0.1, 1, variation - 1e-6)
-    assert optimal(1e-300, 1000, 1e-9) == optimal(1.0, 0, 0.5) == 0
+    assert optimal(0.1, k=1, delta=variation + 1e-12) == 0 < optimal(0.1, k=1, delta=variation - 1e-6)
+    assert optimal(1e-300, k=1000, delta=1e-9) == optimal(1.0, k=0, delta=0.5) == 0
 
 
 @PROPERTY
 @given(st.floats(1e-6, 5), st.integers(0, 60), st.floats(1e-12, 0.999), st.floats(1, 2))
 def test_optimal_composition_rises_with_epsilon_and_k_falls_with_delta_and_is_never_above_the_theorems(epsilon, k, delta, factor):
-    total, room = optimal(epsilon, k, delta), 1e-9
-    assert 0 <= total <= min(basic(epsilon, k), advanced(epsilon, k, delta) + room)
-    assert optimal(epsilon, k, 0.0) == basic(epsilon, k)
-    assert total <= optimal(epsilon * factor, k, delta) + room
-    assert total <= optimal(epsilon, k + 1, delta) + room
-    assert total <= optimal(epsilon, k, delta / factor) + room
+    total, room = optimal(epsilon, k=k, delta=delta), 1e-9
+    assert 0 <= total <= min(basic(epsilon, k=k), advanced(epsilon, k=k, delta_slack=delta) + room)
+    assert optimal(epsilon, k=k, delta=0.0) == basic(epsilon, k=k)
+    assert total <= optimal(epsilon * factor, k=k, delta=delta) + room
+    assert total <= optimal(epsilon, k=k + 1, delta=delta) + room
+    assert total <= optimal(epsilon, k=k, delta=delta / factor) + room
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e-3, 1.0, 800.0, 1e290])
 @pytest.mark.parametrize("k", [1, 1000, 10**6])
 @pytest.mark.parametrize("delta", [1e-300, 1e-5, 1 - 1e-16])
 def test_optimal_composition_of_a_million_releases_or_extreme_losses_is_a_number(epsilon, k, delta):
-    assert 0 <= optimal(epsilon, k, delta) <= basic(epsilon, k)
+    assert 0 <= optimal(epsilon, k=k, delta=delta) <= basic(epsilon, k=k)
 
 
 def test_a_million_small_losses_are_almost_gaussian():
     k, epsilon = 10**6, 0.001                    # mu-GDP in the limit, mu = 2 sqrt(k p(1 - p)) times epsilon, p = 1/2
-    assert optimal(epsilon, k, 1e-5) == pytest.approx(gdp_to_approx(epsilon * k**0.5, 1e-5), rel=1e-3)
-    assert optimal(1e305, 10**6, 0.5) == math.inf
+    assert optimal(epsilon, k=k, delta=1e-5) == pytest.approx(gdp_to_approx(epsilon * k**0.5, delta=1e-5), rel=1e-3)
+    assert optimal(1e305, k=10**6, delta=0.5) == math.inf
 
 
-@pytest.mark.parametrize("compose", [advanced, optimal])
+@pytest.mark.parametrize("compose", [
+    lambda epsilon, k: advanced(epsilon, k=k, delta_slack=1e-5), lambda epsilon, k: optimal(epsilon, k=k, delta=1e-5),
+])  # fmt: skip
 def test_numbers_of_numpy_count_as_their_value(compose):
-    assert compose(0.1, np.int8(127), 1e-5) == compose(0.1, 127, 1e-5)
-    total = compose(np.float32(0.1), 127, 1e-5)
-    assert type(total) is float and total == compose(float(np.float32(0.1)), 127, 1e-5)
+    assert compose(0.1, np.int8(127)) == compose(0.1, 127)
+    total = compose(np.float32(0.1), 127)
+    assert type(total) is float and total == compose(float(np.float32(0.1)), 127)
 
 
 # --- zCDP, RDP and GDP, and the way back
@@ -422,8 +424,8 @@ DELTAS = [1e-300, 1e-9, 1e-5, 0.1, 0.9]
 @pytest.mark.parametrize("rho, delta", CONVERTED)
 def test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned(rho, delta):
     loose, exact = CONVERTED[rho, delta]
-    assert zcdp_to_approx(rho, delta) == pytest.approx(loose, rel=1e-11)
-    assert gdp_to_approx(math.sqrt(2 * rho), delta) == pytest.approx(exact, rel=2e-11)
+    assert zcdp_to_approx(rho, delta=delta) == pytest.approx(loose, rel=1e-11)
+    assert gdp_to_approx(math.sqrt(2 * rho), delta=delta) == pytest.approx(exact, rel=2e-11)
 
 
 @pytest.mark.parametrize("rho, delta", [*CONVERTED, (0.02, 1e-9), (10.0, 1e-3)])
@@ -431,7 +433,7 @@ def test_the_epsilon_of_zcdp_is_opendps(rho, delta):
     scale = (1 / (2 * rho)) ** 0.5
     measurement = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=scale)
     assert measurement.map(1.0) == pytest.approx(rho, rel=1e-12)
-    assert dp.c.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta) == pytest.approx(zcdp_to_approx(rho, delta), rel=1e-9)
+    assert dp.c.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta) == pytest.approx(zcdp_to_approx(rho, delta=delta), rel=1e-9)
 
 
 def at_order(order, divergence, delta):
@@ -444,7 +446,7 @@ def at_order(order, divergence, delta):
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_epsilon_of_zcdp_is_the_minimum_over_all_orders(rho, delta):
-    total, excess = zcdp_to_approx(rho, delta), np.exp(np.linspace(-12, 16, 300))
+    total, excess = zcdp_to_approx(rho, delta=delta), np.exp(np.linspace(-12, 16, 300))
     found = [max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in excess]
     assert total <= min(found) * (1 + 1e-12)
     best = excess[np.argmin(found)] * np.exp(np.linspace(-0.1, 0.1, 401))       # once more near the best, where the bound is flat
@@ -454,25 +456,25 @@ def test_the_epsilon_of_zcdp_is_the_minimum_over_all_orders(rho, delta):
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_epsilon_of_zcdp_lies_between_the_gaussians_and_the_simple_formula(rho, delta):
-    assert gdp_to_approx(math.sqrt(2 * rho), delta) * (1 - 1e-11) <= zcdp_to_approx(rho, delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    assert gdp_to_approx(math.sqrt(2 * rho), delta=delta) * (1 - 1e-11) <= zcdp_to_approx(rho, delta=delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
 @PROPERTY
 @given(st.floats(1e-9, 1e6), st.floats(1e-300, 0.999), st.floats(1, 3))
 def test_epsilon_rises_with_rho_and_mu_and_falls_with_delta(size, delta, factor):
     for convert in (zcdp_to_approx, gdp_to_approx):
-        total, room = convert(size, delta), 1e-11
-        assert total * (1 - room) - room <= convert(size * factor, delta)
-        assert total * (1 - room) - room <= convert(size, delta / factor)
+        total, room = convert(size, delta=delta), 1e-11
+        assert total * (1 - room) - room <= convert(size * factor, delta=delta)
+        assert total * (1 - room) - room <= convert(size, delta=delta / factor)
 
 
 @pytest.mark.parametrize("convert", [zcdp_to_approx, gdp_to_approx])
 def test_conversions_have_no_trouble_at_the_ends(convert):
     for delta in (1e-320, 1e-300, 1e-5, 1 - 1e-16):
-        assert convert(0, delta) == 0
-        values = [convert(size, delta) for size in (1e-320, 1e-300, 1e-9, 1.0, 1e9, 1e100, 1e300)]
+        assert convert(0, delta=delta) == 0
+        values = [convert(size, delta=delta) for size in (1e-320, 1e-300, 1e-9, 1.0, 1e9, 1e100, 1e300)]
         assert values == sorted(values) and values[0] < 1e-12 and values[-1] >= 1e300
-    assert gdp_to_approx(1e200, 0.5) == math.inf                # its epsilon, about mu^2/2, is no double
+    assert gdp_to_approx(1e200, delta=0.5) == math.inf                # its epsilon, about mu^2/2, is no double
 
 
 @pytest.mark.parametrize("sigma, delta", [(0.5, 1e-5), (1.0, 1e-6), (4.0, 1e-5), (10.0, 1e-9)])
@@ -480,34 +482,34 @@ def test_renyi_orders_on_a_fine_grid_come_near_the_epsilon_of_zcdp_and_never_bel
     rho = 1 / (2 * sigma**2)
     best = math.sqrt(math.log(1 / delta) / rho)
     orders = np.linspace(1.01, 1 + 2 * best, 20_000)
-    total = rdp_to_approx(orders, gaussian_rdp(sigma, orders), delta)
-    assert zcdp_to_approx(rho, delta) - 1e-9 <= total <= zcdp_to_approx(rho, delta) + 1e-6
-    few = rdp_to_approx([2, 4, 8, 64], gaussian_rdp(sigma, np.array([2, 4, 8, 64])), delta)
+    total = rdp_to_approx(orders, gaussian_rdp(sigma, order=orders), delta=delta)
+    assert zcdp_to_approx(rho, delta=delta) - 1e-9 <= total <= zcdp_to_approx(rho, delta=delta) + 1e-6
+    few = rdp_to_approx([2, 4, 8, 64], gaussian_rdp(sigma, order=np.array([2, 4, 8, 64])), delta=delta)
     assert few == pytest.approx(min(at_order(order, rho * order, delta) for order in (2, 4, 8, 64)), rel=1e-12)
     assert few >= total
     assert few <= min(rho * order + math.log(1 / delta) / (order - 1) for order in (2, 4, 8, 64))        # Mironov (2017)
 
 
 def test_renyi_orders_without_a_bound_do_not_help_and_epsilon_is_never_negative():
-    assert rdp_to_approx([2.0, 3.0], [math.inf, 0.5], 1e-5) == rdp_to_approx(3.0, 0.5, 1e-5)
-    assert rdp_to_approx(2.0, math.inf, 1e-5) == math.inf
-    assert rdp_to_approx(2.0, 0.0, 0.9) == 0
-    assert rdp_to_approx([[2.0], [3.0]], [[1.0], [0.5]], 1e-5) == rdp_to_approx([3.0], [0.5], 1e-5)
+    assert rdp_to_approx([2.0, 3.0], [math.inf, 0.5], delta=1e-5) == rdp_to_approx(3.0, 0.5, delta=1e-5)
+    assert rdp_to_approx(2.0, math.inf, delta=1e-5) == math.inf
+    assert rdp_to_approx(2.0, 0.0, delta=0.9) == 0
+    assert rdp_to_approx([[2.0], [3.0]], [[1.0], [0.5]], delta=1e-5) == rdp_to_approx([3.0], [0.5], delta=1e-5)
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 3.0, 20.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.01])
 def test_the_epsilon_of_gdp_is_exact(mu, delta):
-    epsilon = gdp_to_approx(mu, delta)
-    assert gaussian_delta(epsilon, 1 / mu) <= delta * (1 + 1e-14)
-    assert epsilon == 0 or gaussian_delta(epsilon * (1 - 1e-9), 1 / mu) > delta
-    assert epsilon == 0 or gaussian_sigma(epsilon, delta) == pytest.approx(1 / mu, rel=1e-9)
+    epsilon = gdp_to_approx(mu, delta=delta)
+    assert gaussian_delta(epsilon, sigma=1 / mu) <= delta * (1 + 1e-14)
+    assert epsilon == 0 or gaussian_delta(epsilon * (1 - 1e-9), sigma=1 / mu) > delta
+    assert epsilon == 0 or gaussian_sigma(epsilon, delta=delta) == pytest.approx(1 / mu, rel=1e-9)
     assert epsilon == pytest.approx(get_epsilon_gaussian(1 / mu, delta), rel=1e-8, abs=1e-9)
 
 
 def test_the_epsilon_of_gdp_is_0_where_delta_allows_the_total_variation():
     variation = math.erf(0.5 / 8**0.5)           # of N(0, 1) and N(1/2, 1): 2 Phi(1/4) - 1
-    assert gdp_to_approx(0.5, variation * (1 + 1e-9)) == 0 < gdp_to_approx(0.5, variation * (1 - 1e-6)) < 1e-5
+    assert gdp_to_approx(0.5, delta=variation * (1 + 1e-9)) == 0 < gdp_to_approx(0.5, delta=variation * (1 - 1e-6)) < 1e-5
 
 
 def renyi(p, q, order):
@@ -532,16 +534,16 @@ def test_the_renyi_divergence_of_gaussian_noise_is_its_integral(sigma, sensitivi
     centre = order * sensitivity
     integral, _ = integrate.quad(density, centre - 14 * sigma, centre + 14 * sigma, epsabs=0, epsrel=1e-12, points=[centre])
     expected = math.log(integral / math.sqrt(2 * math.pi)) / (order - 1)
-    assert gaussian_rdp(sigma, order, sensitivity) == pytest.approx(expected, rel=1e-9)
-    assert gaussian_rdp(sigma, np.array([order, 2 * order]), sensitivity) == pytest.approx([expected, 2 * expected], rel=1e-9)
-    assert gaussian_rdp(1.0, 2.0, 1e200) == math.inf
+    assert gaussian_rdp(sigma, order=order, sensitivity=sensitivity) == pytest.approx(expected, rel=1e-9)
+    assert gaussian_rdp(sigma, order=np.array([order, 2 * order]), sensitivity=sensitivity) == pytest.approx([expected, 2 * expected], rel=1e-9)
+    assert gaussian_rdp(1.0, order=2.0, sensitivity=1e200) == math.inf
 
 
 # --- trade-off functions
 
 
 def test_fdp_spends_the_product_of_trade_off_functions():
-    budget = Budget(5.0, 1e-5, rule="fdp")
+    budget = Budget(5.0, delta=1e-5, rule="fdp")
     f = fdp.gaussian(0.6)
     assert budget.spend(f, label="mean") is f and budget.spend(fdp.gaussian(0.8)) and budget.spent == pytest.approx(4.377178, abs=1e-6)
     assert budget.ledger[0].epsilon == pytest.approx(f.epsilon(1e-5)) and budget.ledger[0].label == "mean"
@@ -550,26 +552,26 @@ def test_fdp_spends_the_product_of_trade_off_functions():
 
 
 def test_fdp_is_optimal_for_pure_releases_and_adds_up_without_delta():
-    budget, pure = Budget(5.0, 1e-5, rule="fdp"), Budget(1.0, rule="fdp")
+    budget, pure = Budget(5.0, delta=1e-5, rule="fdp"), Budget(1.0, rule="fdp")
     for _ in range(100):
         budget.spend(0.1)
-    assert 0 <= budget.spent - optimal(0.1, 100, 1e-5) < 1e-6
+    assert 0 <= budget.spent - optimal(0.1, k=100, delta=1e-5) < 1e-6
     assert [granted(pure, 0.1) for _ in range(11)] == [True] * 10 + [False]
     assert pure.spent == pytest.approx(1.0) and pure.remaining == pytest.approx(0.0, abs=1e-8)
 
 
 def test_fdp_takes_the_worse_direction_after_composing():
-    budget, f = Budget(5.0, 1e-5, rule="fdp"), fdp.gaussian(1.0).subsample(0.05) ** 50
+    budget, f = Budget(5.0, delta=1e-5, rule="fdp"), fdp.gaussian(1.0).subsample(0.05) ** 50
     budget.spend(f)
     assert budget.spent == pytest.approx(max(f.epsilon(1e-5), f.inverse().epsilon(1e-5))) and f.epsilon(1e-5) != f.inverse().epsilon(1e-5)
-    other = Budget(5.0, 1e-5, rule="fdp")
+    other = Budget(5.0, delta=1e-5, rule="fdp")
     other.spend(f.inverse())
     assert other.spent == pytest.approx(budget.spent)
 
 
 @pytest.mark.parametrize("adjacency, mu", [("add/remove", 0.5), ("replace", math.hypot(0.5, 0.4))])
 def test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair(adjacency, mu):
-    budget = Budget(5.0, 1e-5, rule="fdp")
+    budget = Budget(5.0, delta=1e-5, rule="fdp")
     budget.spend(fdp.gaussian(0.7))
     with budget.parallel(adjacency):
         for part in (0.4, 0.5, 0.1):
@@ -579,7 +581,7 @@ def test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair(ad
 
 
 def test_what_fdp_says_remains_can_be_spent_and_more_is_refused_before_it_is_charged():
-    budget = Budget(2.0, 1e-5, rule="fdp")
+    budget = Budget(2.0, delta=1e-5, rule="fdp")
     budget.spend(fdp.gaussian(0.3))
     assert not granted(budget, budget.remaining * 1.001)
     assert not granted(budget, 0.01, 1e-4) and not granted(budget, 5.0)
@@ -592,9 +594,9 @@ def test_trade_off_functions_belong_to_fdp_and_come_without_delta():
     with pytest.raises(ValueError, match="epsilon"):
         Budget(1.0).spend(fdp.gaussian(0.1))
     with pytest.raises(ValueError, match="delta"):
-        Budget(1.0, 1e-5, rule="fdp").spend(fdp.gaussian(0.1), 1e-6)
+        Budget(1.0, delta=1e-5, rule="fdp").spend(fdp.gaussian(0.1), delta=1e-6)
     with pytest.raises(ValueError, match="slack"):
-        Budget(1.0, 1e-5, rule="fdp", slack=1e-6)
+        Budget(1.0, delta=1e-5, rule="fdp", slack=1e-6)
     for bad in (0.0, -1.0, None, math.nan):
         with pytest.raises(ValueError, match="epsilon"):
             Budget(1.0, rule="fdp").spend(bad)

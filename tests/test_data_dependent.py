@@ -42,7 +42,7 @@ def tables(n):
 
 @functools.cache
 def local(table):
-    return empirical(lower_median, table, UNIVERSE, "replace")
+    return empirical(lower_median, table, universe=UNIVERSE, adjacency="replace")
 
 
 @functools.cache
@@ -94,7 +94,7 @@ def test_the_smooth_sensitivity_is_the_largest_over_all_pairs(values, beta):
 def test_the_mean_moves_farther_when_a_row_goes_than_the_textbook_allows():
     for n in (1, 2, 3, 4):
         for table in tables(n):
-            brute = empirical(lambda rows: np.mean(rows) if rows else (LOW + HIGH) / 2, table, UNIVERSE, "add/remove")
+            brute = empirical(lambda rows: np.mean(rows) if rows else (LOW + HIGH) / 2, table, universe=UNIVERSE, adjacency="add/remove")
             assert mean_local_sensitivity(table, low=LOW, high=HIGH) == pytest.approx(brute, rel=1e-12)
     assert mean_local_sensitivity([], low=LOW, high=HIGH) == 2.5
     assert mean_local_sensitivity([0, 0, 0, 100], low=0, high=100) == 25 > 100 / (4 + 1)          # u/(n + 1) is too small
@@ -217,16 +217,16 @@ def test_the_smooth_median_fits_the_data():
 @pytest.mark.parametrize("n", SIZES)
 def test_the_distance_is_the_brute_force_one_and_moves_by_one(n):
     for bound in (1, 2.5, 4):
-        found = {table: median_distance(table, bound, low=LOW, high=HIGH) for table in tables(n)}
+        found = {table: median_distance(table, bound=bound, low=LOW, high=HIGH) for table in tables(n)}
         for table in tables(n)[::2]:
             assert found[table] == min(rows_apart(table, other) for other in tables(n) if local(other) > bound)
             assert all(abs(found[table] - found[other]) <= 1 for other in tables(n) if rows_apart(table, other) == 1)
-        assert median_distance(tables(n)[0], HIGH, low=LOW, high=HIGH) == math.inf
+        assert median_distance(tables(n)[0], bound=HIGH, low=LOW, high=HIGH) == math.inf
 
 
 def passes(distance, epsilon, delta, runs=20_000):
     rng = np.random.default_rng(1)
-    return sum(propose_test_release(0.0, distance, 1.0, epsilon=epsilon, delta=delta, rng=rng) is not None for _ in range(runs)), runs
+    return sum(propose_test_release(0.0, distance, bound=1.0, epsilon=epsilon, delta=delta, rng=rng) is not None for _ in range(runs)), runs
 
 
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 0.05), (0.5, 0.02), (2.0, 0.5)])
@@ -261,10 +261,10 @@ def test_test_and_release_cost_two_epsilon_together_and_all_of_it():
 
 def test_a_released_value_has_noise_for_the_bound_and_its_shape():
     rng = np.random.default_rng(2)
-    draws = np.array([propose_test_release(7.0, math.inf, 3.0, epsilon=0.5, delta=1e-9, rng=rng) for _ in range(25_000)])
+    draws = np.array([propose_test_release(7.0, math.inf, bound=3.0, epsilon=0.5, delta=1e-9, rng=rng) for _ in range(25_000)])
     has_scale(draws - 7, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2), 6.0, np.linspace(-20, 20, 50), off=1.1)
-    assert propose_test_release([1.0, 2.0], 99, 1.0, epsilon=1.0, delta=0.1, rng=0).shape == (2,)
-    assert propose_test_release(1.0, math.nan, 1.0, epsilon=1.0, delta=0.1, rng=0) is None
+    assert propose_test_release([1.0, 2.0], 99, bound=1.0, epsilon=1.0, delta=0.1, rng=0).shape == (2,)
+    assert propose_test_release(1.0, math.nan, bound=1.0, epsilon=1.0, delta=0.1, rng=0) is None
 
 
 # --- sample and aggregate
@@ -339,7 +339,7 @@ def test_no_value_raises_or_warns(values):
         assert math.isfinite(smooth_median(values, low=-8e307, high=8e307, epsilon=100.0, delta=0.1, rng=seed))
     assert mean_local_sensitivity(values, low=-8e307, high=8e307) > 0
     assert 0 < smooth_sensitivity(values, beta=1.0, low=-1, high=1) <= 2
-    assert median_distance(values, 0.5, low=-1, high=1) <= len(values)
+    assert median_distance(values, bound=0.5, low=-1, high=1) <= len(values)
     assert median_local_sensitivity(values, low=-1, high=1, steps=10**12) == 2
 
 
@@ -348,9 +348,9 @@ def test_no_value_raises_or_warns(values):
     (lambda: median_local_sensitivity([1], low=0, high=1, steps=-1), "steps"), (lambda: smooth_sensitivity([1], beta=0.0, low=0, high=1), "beta"),
     (lambda: smooth_median([1], low=2, high=1, epsilon=1.0), "low"), (lambda: smooth_median([1], low=-1e308, high=1e308, epsilon=1.0), "high"),
     (lambda: smooth_median([1], low=0, high=1, epsilon=1.0, delta=1.0), "delta"), (lambda: smooth_scales(epsilon=1.0, method="best"), "method"),
-    (lambda: median_distance([1], 0.0, low=0, high=1), "bound"), (lambda: laplace_delta(epsilon=0.1, beta=0.1, scale=1.0), "epsilon"),
+    (lambda: median_distance([1], bound=0.0, low=0, high=1), "bound"), (lambda: laplace_delta(epsilon=0.1, beta=0.1, scale=1.0), "epsilon"),
     (lambda: cauchy_epsilon(beta=301.0, scale=1.0), "beta"), (lambda: cauchy_epsilon(beta=1.0, scale=0.0), "scale"),
-    (lambda: propose_test_release(1.0, 1, 1.0, epsilon=1.0, delta=0.0), "delta"), (lambda: propose_test_release(1.0, 1, -1.0, epsilon=1.0, delta=0.1), "bound"),
+    (lambda: propose_test_release(1.0, 1, bound=1.0, epsilon=1.0, delta=0.0), "delta"), (lambda: propose_test_release(1.0, 1, bound=-1.0, epsilon=1.0, delta=0.1), "bound"),
     (lambda: sample_and_aggregate([1], max, blocks=0, low=0, high=1, epsilon=1.0), "blocks"),
     (lambda: sample_and_aggregate(1.0, max, blocks=1, low=0, high=1, epsilon=1.0), "values"),
     (lambda: sample_and_aggregate([1], max, blocks=1, low=1, high=1, epsilon=1.0), "low"),

@@ -46,20 +46,20 @@ def worst_set(p, q, epsilon):
 def test_known_pairs(p, q, epsilon, delta_at_0, delta_at_half):
     for one, other in ((p, q), (q, p)):
         assert exact_epsilon(one, other) == pytest.approx(epsilon, rel=1e-14)
-        assert exact_delta(one, other, 0) == pytest.approx(delta_at_0, rel=1e-14)
-        assert exact_delta(one, other, 0.5) == pytest.approx(delta_at_half, rel=1e-14)
+        assert exact_delta(one, other, epsilon=0) == pytest.approx(delta_at_0, rel=1e-14)
+        assert exact_delta(one, other, epsilon=0.5) == pytest.approx(delta_at_half, rel=1e-14)
 
 
 def test_the_worse_direction_counts():
     p, q = [0.9, 0.1, 0.0], [0.5, 0.1, 0.4]      # 0.4 is impossible on one side, so no epsilon helps that direction
-    assert exact_delta(p, q, 2.0) == exact_delta(q, p, 2.0) == 0.4
+    assert exact_delta(p, q, epsilon=2.0) == exact_delta(q, p, epsilon=2.0) == 0.4
     assert exact_epsilon(p, q) == exact_epsilon(q, p) == math.inf
 
 
 @PROPERTY
 @given(PAIRS, EPSILONS)
 def test_delta_is_the_worst_of_all_sets(pair, epsilon):
-    assert exact_delta(*pair, epsilon) == pytest.approx(worst_set(*pair, epsilon), abs=1e-14)
+    assert exact_delta(*pair, epsilon=epsilon) == pytest.approx(worst_set(*pair, epsilon), abs=1e-14)
 
 
 @PROPERTY
@@ -78,14 +78,14 @@ def test_epsilon_is_the_worst_log_ratio_of_all_sets(pair):
 @given(PAIRS, EPSILONS, EPSILONS)
 def test_delta_is_total_variation_at_0_falls_with_epsilon_and_ends_at_exact_epsilon(pair, epsilon, more):
     p, q = pair
-    assert exact_delta(p, q, 0) == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-14)
-    assert 0 <= exact_delta(p, q, epsilon + more) <= exact_delta(p, q, epsilon) <= 1 + 1e-14
+    assert exact_delta(p, q, epsilon=0) == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-14)
+    assert 0 <= exact_delta(p, q, epsilon=epsilon + more) <= exact_delta(p, q, epsilon=epsilon) <= 1 + 1e-14
     largest = exact_epsilon(p, q)
     if largest < math.inf:
-        assert exact_delta(p, q, largest) < 1e-14
-        assert largest == 0 or exact_delta(p, q, largest * (1 - 1e-6)) > 0
+        assert exact_delta(p, q, epsilon=largest) < 1e-14
+        assert largest == 0 or exact_delta(p, q, epsilon=largest * (1 - 1e-6)) > 0
     else:
-        assert exact_delta(p, q, 1e6) == max(p[q == 0].sum(), q[p == 0].sum()) > 0
+        assert exact_delta(p, q, epsilon=1e6) == max(p[q == 0].sum(), q[p == 0].sum()) > 0
 
 
 @PROPERTY
@@ -94,7 +94,7 @@ def test_merging_outcomes_never_costs_privacy(pair, epsilon, data):
     p, q = pair
     label = data.draw(st.lists(st.integers(0, 2), min_size=len(p), max_size=len(p)))
     merged = [np.bincount(label, weights=one, minlength=3) for one in pair]
-    assert exact_delta(*merged, epsilon) <= exact_delta(p, q, epsilon) + 1e-14
+    assert exact_delta(*merged, epsilon=epsilon) <= exact_delta(p, q, epsilon=epsilon) + 1e-14
     assert exact_epsilon(*merged) <= exact_epsilon(p, q) + 1e-12
 
 
@@ -102,12 +102,12 @@ def test_merging_outcomes_never_costs_privacy(pair, epsilon, data):
 def test_delta_is_right_where_e_to_the_epsilon_is_no_number(epsilon):
     tiny = 1e-310                                # what e^701 times it is: 2.8e-6
     expected = 0.5 - math.exp(epsilon + math.log(tiny))
-    assert exact_delta(HALVES, [tiny, 1.0], epsilon) == pytest.approx(expected, rel=1e-12)
+    assert exact_delta(HALVES, [tiny, 1.0], epsilon=epsilon) == pytest.approx(expected, rel=1e-12)
 
 
 def test_huge_epsilons_leave_what_is_impossible_on_the_other_side():
-    assert exact_delta(HALVES, LEFT, 1e308) == 0.5
-    assert exact_delta(HALVES, [5e-324, 1.0], 1e308) == exact_delta(HALVES, [5e-324, 1.0], 744.5) == 0
+    assert exact_delta(HALVES, LEFT, epsilon=1e308) == 0.5
+    assert exact_delta(HALVES, [5e-324, 1.0], epsilon=1e308) == exact_delta(HALVES, [5e-324, 1.0], epsilon=744.5) == 0
 
 
 @pytest.mark.parametrize("lie", [0.1, 0.5, 0.9])
@@ -119,7 +119,7 @@ def test_randomized_response_costs_the_same_in_dp_accounting(lie, k):
     q[1] += 1 - lie
     assert exact_epsilon(p, q) == pytest.approx(loss.get_epsilon_for_delta(0.0), abs=2e-5)
     for epsilon in (0.0, 0.3, 1.0):
-        assert exact_delta(p, q, epsilon) == pytest.approx(loss.get_delta_for_epsilon(epsilon), abs=2e-5)
+        assert exact_delta(p, q, epsilon=epsilon) == pytest.approx(loss.get_delta_for_epsilon(epsilon), abs=2e-5)
 
 
 # --- the privacy-loss variable
@@ -133,7 +133,7 @@ def test_delta_is_the_mean_of_what_the_loss_exceeds(pair, epsilon):
         return (chances * np.maximum(0, 1 - np.exp(epsilon - losses))).sum()
 
     p, q = pair
-    assert max(excess(p, q), excess(q, p)) == pytest.approx(exact_delta(p, q, epsilon), abs=1e-14)
+    assert max(excess(p, q), excess(q, p)) == pytest.approx(exact_delta(p, q, epsilon=epsilon), abs=1e-14)
 
 
 @PROPERTY
@@ -155,9 +155,9 @@ def test_the_lists_need_not_sum_to_one_in_the_last_bit_but_nan_is_no_probability
     p = [0.1] * 10                               # sums to 0.9999999999999999
     assert sum(p) != 1 and exact_epsilon(p, p) == 0
     with pytest.raises(ValueError, match="q"):
-        exact_delta(p, [0.1] * 9 + [0.1 + 1e-8], 1.0)
+        exact_delta(p, [0.1] * 9 + [0.1 + 1e-8], epsilon=1.0)
     with pytest.raises(ValueError, match="q"):
-        exact_delta(HALVES, [math.nan, 1.0], 1.0)
+        exact_delta(HALVES, [math.nan, 1.0], epsilon=1.0)
 
 
 # --- the catastrophes
@@ -189,11 +189,11 @@ def aligned(*laws):
 @pytest.mark.parametrize("mechanism", LAWS)
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.25, 0.9])
 def test_a_catastrophe_keeps_its_delta_at_epsilon_0_and_no_smaller_one(mechanism, delta):
-    found = [exact_delta(*aligned(*(LAWS[mechanism](table, delta) for table in pair)), 0) for pair in NEIGHBOURS]
+    found = [exact_delta(*aligned(*(LAWS[mechanism](table, delta) for table in pair)), epsilon=0) for pair in NEIGHBOURS]
     assert max(found) == pytest.approx(delta, rel=1e-9, abs=1e-16)
     assert all(one <= delta * (1 + 1e-9) for one in found)
     new_person = aligned(LAWS[mechanism](TABLES[2], delta), LAWS[mechanism](TABLES[5], delta))
-    assert exact_delta(*new_person, 30.0) == delta               # no epsilon helps: what is published was impossible
+    assert exact_delta(*new_person, epsilon=30.0) == delta               # no epsilon helps: what is published was impossible
 
 
 @pytest.mark.parametrize("mechanism", LAWS)
@@ -240,5 +240,5 @@ def test_a_random_tag_passes_outcome_by_outcome_and_fails_as_a_set(tags):
     p, q = np.append(np.full(tags, 1 / tags), np.zeros(tags)), np.append(np.zeros(tags), np.full(tags, 1 / tags))
     assert (p <= q + 1 / tags).all() and (q <= p + 1 / tags).all()
     for epsilon in (0.0, 1.0, 800.0):
-        assert exact_delta(p, q, epsilon) == pytest.approx(1)
+        assert exact_delta(p, q, epsilon=epsilon) == pytest.approx(1)
     assert exact_epsilon(p, q) == math.inf

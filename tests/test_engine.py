@@ -255,8 +255,8 @@ def test_numpys_whole_numbers_are_whole_numbers():
 # ------------------------------------------------------------------------------------------------------------------ public arguments
 
 @pytest.mark.parametrize(("wrong", "said"), [
-    ({"person": "a b"}, "person must be a plain name"), ({"group": "1a"}, "group must be a plain name"), ({"value": "x'"}, "value must be a plain name"),
-    ({"person": None}, "person must be a plain name"), ({"group": "a.b"}, "group must be a plain name"), ({"value": "größe"}, "value must be a plain name"),
+    ({"person": "a b"}, "person must be a column"), ({"group": "1a"}, "group must be a column"), ({"value": "x'"}, "value must be a column"),
+    ({"person": None}, "person must be a column"), ({"group": "a.b"}, "group must be a column"), ({"value": "größe"}, "value must be a column"),
     ({"num_groups": 0}, "num_groups must be at least 1"), ({"num_groups": 2.5}, "num_groups must be a whole number"),
     ({"high": 0}, "high must be at least 1"), ({"high": 99.5}, "high must be a whole number"), ({"high": 2**31}, "high must be at most"),
     ({"high": None}, "value and high"), ({"value": None}, "value and high"), ({"salt": ""}, "salt must be"), ({"salt": "0x7"}, "salt must be"),
@@ -271,6 +271,12 @@ def test_bad_arguments_are_refused_by_name(wrong, said):
 def test_a_bad_table_is_refused(table):
     with pytest.raises(ValueError, match="table must be a plain name"):
         engine.bounded_sql(table, **ARGUMENTS)
+
+
+@pytest.mark.parametrize("schema", [None, ["cents"], "cents", {"cents": "int"}, {"cents": bool}, {}])
+def test_a_schema_that_is_none_is_refused(schema):
+    with pytest.raises(ValueError, match="schema|column must be"):
+        engine.condition("cents", "=", 5, schema=schema)
 
 
 def test_a_secret_salt_is_not_repeated_in_its_error():

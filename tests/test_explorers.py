@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from dplib.teaching import Explorer, style
 from dplib.teaching.explorer import live_picture
 from dplib.teaching.explorer.drawing import PAINTS, draw, markup
-from dplib.teaching.explorer.page import raised
+from dplib.teaching.explorer.page import plain, raised, show
 from dplib.teaching.explorer.pool import pool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -265,6 +265,17 @@ def test_numbers_keep_their_per_cent_sign_in_pictures_and_words():
     figure.text(0.5, 0.5, "95 % of 7 %s")
     assert ">95\u202f% of 7\u202f%s</text>" in markup(marks_of(figure))
     assert explorers_on(Explorer(lambda x: bar(x, f"{x} %"), {"x": [1, 2]}, {"x": 1}).page())[0].label == "1\u202f%"
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (1e-5, "10⁻⁵"), (2.5e-9, "2.5\u202f×\u202f10⁻⁹"), (1e43, "10⁴³"), (30_000, "30,000"), (0.05, "0.05"), (1.0, "1"), (float("inf"), "inf"),
+    ("1e-05 of a name", "10⁻⁵ of a name"),
+])
+def test_a_value_reads_as_people_write_it(value, words):
+    assert show(value) == words and plain(value) == (f"{value:g}" if isinstance(value, float | int) else value)
+    shown, = explorers_on(Explorer(lambda x: bar(1, f"δ = {x}: 3.5e+00 and a1e5"), {"x": [value]}, {"x": value}).page())
+    (_, values, _), = shown.controls
+    assert values == [words] and not (isinstance(value, float) and "e-" in shown.label) and shown.label.endswith("3.5 and a1e5")
 
 
 def test_powers_in_words():

@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 from dplib import fdp
 from dplib.fdp import TradeOff, approx, clt, compose, finite, from_curve, gaussian, laplace, moments
+from dplib.fdp.tradeoff import lower_hull
 
 ALPHA = np.concatenate([[0, 1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-6, 1]])
 EPSILON = np.linspace(0, 6, 61)
@@ -42,7 +43,7 @@ def randomized_response_epsilon(n, epsilon, delta):
 
 @pytest.mark.parametrize("f, curve", [
     *((gaussian(mu), lambda a, mu=mu: norm.cdf(norm.isf(a) - mu)) for mu in (0.3, 1.0, 3.0)),
-    *((approx(e, d), lambda a, e=e, d=d: np.maximum(0, np.maximum(1 - d - np.exp(e) * a, np.exp(-e) * (1 - d - a))))
+    *((approx(e, delta=d), lambda a, e=e, d=d: np.maximum(0, np.maximum(1 - d - np.exp(e) * a, np.exp(-e) * (1 - d - a))))
       for e, d in ((1.0, 0.0), (0.5, 0.1), (0.0, 0.2), (3.0, 1e-3))),
     *((laplace(e), lambda a, e=e: np.where(a < np.exp(-e) / 2, 1 - np.exp(e) * a, np.where(
         a <= 0.5, np.exp(-e) / np.maximum(4 * a, 1e-300), np.exp(-e) * (1 - a)))) for e in (0.2, 1.0, 3.0)),
@@ -63,7 +64,7 @@ def test_pinned_values():
     assert laplace(2.0).delta([0.0, 0.5, 1.0, 2.0, 3.0]) == pytest.approx([0.632120558829, 0.527633447259, 0.393469340287, 0, 0], abs=1e-12)
 
 
-@pytest.mark.parametrize("f", [gaussian(1.0), laplace(1.0), approx(1.0, 0.05), finite([0.2, 0.3, 0.5], [0.4, 0.5, 0.1]), gaussian(1.0).subsample(0.3)])
+@pytest.mark.parametrize("f", [gaussian(1.0), laplace(1.0), approx(1.0, delta=0.05), finite([0.2, 0.3, 0.5], [0.4, 0.5, 0.1]), gaussian(1.0).subsample(0.3)])
 def test_delta_is_the_conjugate_of_the_curve_in_both_directions(f):
     alpha = np.unique(np.concatenate([np.geomspace(1e-9, 1, 4001), 1 - np.geomspace(1e-9, 1, 4001)]))
     for g in (f, f.inverse()):
@@ -72,7 +73,7 @@ def test_delta_is_the_conjugate_of_the_curve_in_both_directions(f):
         assert np.all(g.delta(EPSILON) >= brute - 1e-14)
 
 
-@pytest.mark.parametrize("f", [gaussian(2.0), laplace(1.0), approx(1.0, 0.01), laplace(0.2) ** 30, gaussian(1.0).subsample(0.1)])
+@pytest.mark.parametrize("f", [gaussian(2.0), laplace(1.0), approx(1.0, delta=0.01), laplace(0.2) ** 30, gaussian(1.0).subsample(0.1)])
 @pytest.mark.parametrize("delta", [0.02, 1e-3, 1e-5, 1e-9])
 def test_epsilon_is_the_smallest_that_keeps_delta(f, delta):
     epsilon = f.epsilon(delta)
@@ -85,12 +86,12 @@ def test_epsilon_is_the_smallest_that_keeps_delta(f, delta):
 
 def test_the_ends():
     assert gaussian(1.0).epsilon(0.0) == math.inf
-    assert approx(1.0, 0.01).epsilon(0.005) == math.inf and approx(1.0, 0.01).epsilon(0.01) == pytest.approx(1.0)
-    assert approx(0.0, 0.1).epsilon(0.1) == 0
+    assert approx(1.0, delta=0.01).epsilon(0.005) == math.inf and approx(1.0, delta=0.01).epsilon(0.01) == pytest.approx(1.0)
+    assert approx(0.0, delta=0.1).epsilon(0.1) == 0
     assert (approx(0.1) ** 10).epsilon(0.0) == pytest.approx(1.0) and (laplace(0.1) ** 10).epsilon(0.0) == pytest.approx(1.0)
     assert laplace(1.0).subsample(0.1).epsilon(0.0) == pytest.approx(math.log1p(0.1 * math.expm1(1)))
     assert laplace(1.0).subsample(0.1).inverse().epsilon(0.0) == pytest.approx(-math.log1p(0.1 * math.expm1(-1)))
-    assert approx(1.0, 0.01).delta(math.inf) == 0.01 and gaussian(1.0).delta([0.0, math.inf])[1] == 0
+    assert approx(1.0, delta=0.01).delta(math.inf) == 0.01 and gaussian(1.0).delta([0.0, math.inf])[1] == 0
     assert gaussian(50.0).epsilon(1e-5) > 1400 and gaussian(1e-9).epsilon(1e-5) == 0
     assert isinstance(float(gaussian(1.0)(0.5)), float) and gaussian(1.0)([[0.1, 0.2]]).shape == (1, 2)
 
@@ -123,14 +124,14 @@ def test_gaussians_stay_gaussian():
 
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 0.1), (0.3, 0.01), (2.0, 0.5)])
 def test_approx_is_pure_times_a_flat_part(epsilon, delta):
-    f = approx(epsilon) @ approx(0.0, delta)
-    assert f(ALPHA) == pytest.approx(approx(epsilon, delta)(ALPHA), abs=1e-9)
-    assert f.delta(EPSILON) == pytest.approx(approx(epsilon, delta).delta(EPSILON), abs=1e-9)
+    f = approx(epsilon) @ approx(0.0, delta=delta)
+    assert f(ALPHA) == pytest.approx(approx(epsilon, delta=delta)(ALPHA), abs=1e-9)
+    assert f.delta(EPSILON) == pytest.approx(approx(epsilon, delta=delta).delta(EPSILON), abs=1e-9)
 
 
 @pytest.mark.parametrize("epsilon, delta, k", [(0.1, 1e-4, 20), (0.5, 1e-3, 7), (1.0, 0.01, 3)])
 def test_approx_to_the_n_is_kairouz_oh_viswanath(epsilon, delta, k):
-    f, lies = approx(epsilon, delta) ** k, np.arange(k + 1)
+    f, lies = approx(epsilon, delta=delta) ** k, np.arange(k + 1)
     p = binom.pmf(lies, k, 1 / (1 + math.exp(epsilon)))
     for i in range(k // 2 + 1):
         total = (k - 2 * i) * epsilon
@@ -205,7 +206,7 @@ def test_symmetrize_is_the_worse_direction_and_the_convex_hull_of_the_minimum(f)
     assert g.delta(EPSILON) == pytest.approx(np.maximum(f.delta(EPSILON), f.inverse().delta(EPSILON)))
     assert g.symmetric and g.inverse() is g and np.all(g(ALPHA) <= both + 1e-12)
     a = np.linspace(0, 1, 2001)
-    hull = np.array(fdp._hull(a, np.minimum(f(a), f.inverse()(a))))
+    hull = np.array(lower_hull(a, np.minimum(f(a), f.inverse()(a))))
     assert g(ALPHA) == pytest.approx(np.interp(ALPHA, *hull), abs=1e-3)
 
 
@@ -223,12 +224,22 @@ def test_worst_keeps_every_promise_and_no_more():
 # --- subsampling, groups
 
 
-@pytest.mark.parametrize("f", [gaussian(1.0), laplace(2.0), approx(1.0, 0.1), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
+@pytest.mark.parametrize("f", [gaussian(1.0), laplace(2.0), approx(1.0, delta=0.1), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.999])
 def test_subsampling_mixes_with_the_identity(f, p):
     g, mixed = f.subsample(p), p * f(ALPHA) + (1 - p) * (1 - ALPHA)
     assert g(ALPHA) == pytest.approx(mixed, abs=1e-9) and np.all(g(ALPHA) <= mixed + 1e-13)
     assert f.subsample(1) is f
+
+
+@pytest.mark.parametrize("loss", [1e-6, 0.1, 0.99, 1.5])
+@pytest.mark.parametrize("p", [1e-3, 0.1, 0.9])
+def test_what_is_left_of_a_bounded_loss_under_subsampling_is_known_to_the_last_digits(loss, p):
+    """The largest loss of taking part or not: ln(1 - p + p e^loss) in one direction, -ln(1 - p + p e^-loss) in the other."""
+    for f in (approx(loss), laplace(loss)):
+        g = f.subsample(p)
+        assert g.epsilon(0.0) == pytest.approx(math.log1p(p * math.expm1(loss)), rel=1e-11)
+        assert g.inverse().epsilon(0.0) == pytest.approx(-math.log1p(p * math.expm1(-loss)), rel=1e-11)
 
 
 @pytest.mark.parametrize("f, exact", [(numeric(gaussian(1.0)), lambda k: gaussian(float(k)))])
@@ -240,7 +251,7 @@ def test_a_group_of_k_gaussians_is_k_mu_and_its_delta_never_too_small(f, exact, 
     assert np.all(g.delta(EPSILON) >= delta - 1e-15) and np.all(g.delta(EPSILON) <= delta * (1 + 1e-3))
 
 
-@pytest.mark.parametrize("f", [laplace(0.7), approx(0.7), approx(0.5, 0.02), gaussian(1.0).subsample(0.2), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
+@pytest.mark.parametrize("f", [laplace(0.7), approx(0.7), approx(0.5, delta=0.02), gaussian(1.0).subsample(0.2), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_delta_of_a_group_is_above_that_of_its_curve_and_near_it(f, k):
     alpha = np.unique(np.concatenate([np.geomspace(1e-7, 1, 4001), np.linspace(0, 1, 4001)]))
@@ -300,7 +311,7 @@ def test_a_product_of_everything_is_near_what_the_central_limit_theorem_says():
 # --- curves from points
 
 
-@pytest.mark.parametrize("f", [gaussian(1.0), laplace(1.5), approx(0.8, 0.05), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
+@pytest.mark.parametrize("f", [gaussian(1.0), laplace(1.5), approx(0.8, delta=0.05), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
 @pytest.mark.parametrize("alpha", [np.linspace(0, 1, 11), np.linspace(0.05, 0.9, 7), np.geomspace(1e-4, 0.5, 30), np.array([0.3])])
 def test_a_curve_from_points_is_below_every_curve_through_them(f, alpha):
     g, a = from_curve(alpha, f(alpha)), np.linspace(0, 1, 1001)
@@ -318,7 +329,7 @@ def test_a_curve_from_points_is_the_lower_hull_of_the_dips_by_hand():
 
 
 @pytest.mark.parametrize("f, dots", [
-    (gaussian(1.0), [4, 40]), (approx(0.8, 0.05), [8, 24, 48]), (laplace(1.5), [0, 16]), (finite([0.5, 0.5], [0.2, 0.8]), [40]),
+    (gaussian(1.0), [4, 40]), (approx(0.8, delta=0.05), [8, 24, 48]), (laplace(1.5), [0, 16]), (finite([0.5, 0.5], [0.2, 0.8]), [40]),
 ])  # fmt: skip
 def test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_them(f, dots):
     """By linear programming over convex curves on a grid, and the hull of their infimum by all its chords."""
@@ -404,7 +415,7 @@ def test_the_limit_can_promise_too_much():
     *((lambda bad=bad: gaussian(bad), "mu") for bad in (-1.0, math.nan, math.inf, "1", None)),
     *((lambda bad=bad: laplace(bad), "epsilon") for bad in (-1.0, math.nan, math.inf, "1", None)),
     *((lambda bad=bad: approx(bad), "epsilon") for bad in (-1.0, math.nan, math.inf)),
-    *((lambda bad=bad: approx(1.0, bad), "delta") for bad in (-0.1, 1.0, math.nan)),
+    *((lambda bad=bad: approx(1.0, delta=bad), "delta") for bad in (-0.1, 1.0, math.nan)),
     *((lambda bad=bad: gaussian(1.0).subsample(bad), "p") for bad in (0.0, -0.1, 1.1, math.nan, "x")),
     *((lambda bad=bad: laplace(1.0).group(bad), "k") for bad in (0, 1.5, -1, "2")),
     *((lambda bad=bad: laplace(1.0) ** bad, "n") for bad in (-1, 0.5, "2")),
@@ -412,7 +423,7 @@ def test_the_limit_can_promise_too_much():
     *((lambda bad=bad: laplace(1.0).delta(bad), "epsilon") for bad in (-0.1, math.nan)),
     *((lambda bad=bad: laplace(1.0).epsilon(bad), "delta") for bad in (-0.1, 1.0, math.nan)),
     *((lambda bad=bad: compose(bad), "parts") for bad in ([laplace(1.0)], [(1.0, 2)], 3)),
-    *((lambda bad=bad: clt(bad), "parts") for bad in ([(gaussian(1.0).subsample(0.1), 9)], [(approx(1.0, 0.1), 9)], [(gaussian(0.0), 3)], [])),
+    *((lambda bad=bad: clt(bad), "parts") for bad in ([(gaussian(1.0).subsample(0.1), 9)], [(approx(1.0, delta=0.1), 9)], [(gaussian(0.0), 3)], [])),
     (lambda: finite([0.5, 0.5], [1.0]), "q"), (lambda: finite([0.5, 0.4], [0.5, 0.5]), "p"), (lambda: finite([0.5, 0.5], [1.5, -0.5]), "q"),
     *((lambda bad=bad: from_curve(bad, [0.5, 0.3]), "alpha") for bad in ([0.3, 0.2], [0.2, 0.2], [-0.1, 0.5], [0.2, 1.1], [math.nan, 0.5], [], 0.5)),
     *((lambda bad=bad: from_curve([0.2, 0.5], bad), "beta") for bad in ([0.5], [0.5, -0.1], [1.1, 0.2], [0.5, math.nan])),
@@ -425,10 +436,10 @@ def test_bad_input_is_refused_by_name(call, name):
 
 
 def test_flat_parts_have_infinite_moments_and_objects_do_not_change():
-    assert moments(approx(1.0, 0.01)) == (math.inf,) * 4
+    assert moments(approx(1.0, delta=0.01)) == (math.inf,) * 4
     with pytest.raises(AttributeError):
         gaussian(1.0).mu = 2.0
     with pytest.raises(TypeError):
         gaussian(1.0) @ 2.0
-    assert repr(laplace(0.5) ** 3 @ approx(1.0, 0.1)) == "<TradeOff (laplace(0.5) ** 3 @ approx(1, 0.1))>"
+    assert repr(laplace(0.5) ** 3 @ approx(1.0, delta=0.1)) == "<TradeOff (laplace(0.5) ** 3 @ approx(1, 0.1))>"
     assert isinstance(gaussian(1.0), TradeOff)

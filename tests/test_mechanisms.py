@@ -55,7 +55,7 @@ def classic_sigma(epsilon, delta):
 
 @pytest.mark.parametrize("epsilon, delta", SIGMA)
 def test_analytic_sigma_is_the_pinned_one_and_dp_accountings(epsilon, delta):
-    sigma = gaussian_sigma(epsilon, delta)
+    sigma = gaussian_sigma(epsilon, delta=delta)
     assert sigma == pytest.approx(SIGMA[epsilon, delta], rel=3e-11)
     assert sigma == pytest.approx(get_sigma_gaussian(epsilon, delta), rel=1e-8)
 
@@ -63,7 +63,7 @@ def test_analytic_sigma_is_the_pinned_one_and_dp_accountings(epsilon, delta):
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-8, 1e-4, 0.1, 1, 30, 800, 1e5])
 @pytest.mark.parametrize("delta", [1e-15, 1e-12, 1e-5, 0.5, 0.999999])
 def test_analytic_sigma_never_promises_more_than_it_keeps(epsilon, delta):
-    sigma = gaussian_sigma(epsilon, delta)
+    sigma = gaussian_sigma(epsilon, delta=delta)
     assert delta_of(sigma, epsilon) <= delta * (1 + 1e-15)
     if epsilon >= 1e-4:
         assert delta_of(sigma * (1 - 1e-8), epsilon) > delta
@@ -74,25 +74,25 @@ def test_analytic_sigma_never_promises_more_than_it_keeps(epsilon, delta):
 def test_sigma_to_delta_to_sigma_comes_back(sigma, epsilon):
     delta = float(delta_of(sigma, epsilon))
     if delta > 1e-300:
-        assert gaussian_sigma(epsilon, delta) == pytest.approx(sigma, rel=1e-9)
+        assert gaussian_sigma(epsilon, delta=delta) == pytest.approx(sigma, rel=1e-9)
 
 
 def test_sigma_is_proportional_to_the_sensitivity():
-    assert gaussian_sigma(1.0, 1e-5, 3.0) == pytest.approx(3 * gaussian_sigma(1.0, 1e-5), rel=1e-14)
-    assert gaussian_sigma(1.0, 1e-5, 3.0, method="classic") == pytest.approx(3 * classic_sigma(1, 1e-5), rel=1e-14)
+    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0) == pytest.approx(3 * gaussian_sigma(1.0, delta=1e-5), rel=1e-14)
+    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0, method="classic") == pytest.approx(3 * classic_sigma(1, 1e-5), rel=1e-14)
 
 
 @pytest.mark.parametrize("epsilon, pinned", [(0.1, 48.4480526261), (0.5, 9.68961052521), (1, 4.84480526261)])
 def test_classic_sigma_is_pinned_valid_and_wasteful_up_to_epsilon_one(epsilon, pinned):
-    sigma = gaussian_sigma(epsilon, 1e-5, method="classic")
+    sigma = gaussian_sigma(epsilon, delta=1e-5, method="classic")
     assert sigma == pytest.approx(pinned, rel=1e-11)
-    assert delta_of(sigma, epsilon) < 1e-7 and sigma > 1.29 * gaussian_sigma(epsilon, 1e-5)
+    assert delta_of(sigma, epsilon) < 1e-7 and sigma > 1.29 * gaussian_sigma(epsilon, delta=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [1.0001, 2, 10])
 def test_classic_sigma_is_refused_above_epsilon_one(epsilon):
     with pytest.raises(ValueError, match="epsilon"):
-        gaussian_sigma(epsilon, 1e-5, method="classic")
+        gaussian_sigma(epsilon, delta=1e-5, method="classic")
 
 
 def test_classic_formula_really_fails_for_large_epsilon():
@@ -143,7 +143,7 @@ def test_geometric_is_discrete_laplace(sensitivity, epsilon):
 # 2 q / (1 - q)^2 with q = exp(-epsilon)
 @pytest.mark.parametrize("epsilon, variance", [(0.1, 199.833416634), (0.5, 7.83539617807), (1, 1.84134718842), (2, 0.362030830483)])
 def test_geometric_has_the_closed_form_variance_and_no_bias(epsilon, variance):
-    noise = geometric(np.zeros(DRAWS, dtype=int), epsilon=epsilon, rng=5).astype(float)
+    noise = geometric(np.zeros(DRAWS, dtype=int), sensitivity=1, epsilon=epsilon, rng=5).astype(float)
     mean_is(noise, 0)
     mean_is(noise**2, variance)
 
@@ -169,7 +169,7 @@ def test_discrete_gaussian_of_tiny_sigma_is_no_noise_and_needs_no_warning():
 @pytest.mark.parametrize("draw", [
     lambda value: laplace(value, sensitivity=1, epsilon=1, rng=8),
     lambda value: gaussian(value, sensitivity=1, sigma=1, rng=8),
-    lambda value: geometric(value, epsilon=0.01, rng=8),
+    lambda value: geometric(value, sensitivity=1, epsilon=0.01, rng=8),
     lambda value: discrete_gaussian(value, sigma=100, rng=8),
 ])  # fmt: skip
 @pytest.mark.parametrize("shape", [(), (0,), (4,), (2, 3)])
@@ -180,7 +180,7 @@ def test_noise_is_added_entry_by_entry_in_the_shape_of_the_value(draw, shape):
     assert (value == 40).all()                   # the caller's array is left alone
 
 
-@pytest.mark.parametrize("mechanism, parameters", [(geometric, {"epsilon": 1.0}), (discrete_gaussian, {"sigma": 2.0})])
+@pytest.mark.parametrize("mechanism, parameters", [(geometric, {"sensitivity": 1, "epsilon": 1.0}), (discrete_gaussian, {"sigma": 2.0})])
 def test_integers_stay_integers(mechanism, parameters):
     assert mechanism(np.array([1, 2], dtype=np.int8), **parameters, rng=9).dtype == np.int64
     assert all(isinstance(mechanism(value, **parameters, rng=9), (int, np.integer)) for value in (3, True))
@@ -188,7 +188,7 @@ def test_integers_stay_integers(mechanism, parameters):
 
 def test_noise_that_64_bits_cannot_hold_is_refused_and_not_left_out():
     with pytest.raises(ValueError):
-        geometric(np.arange(5), epsilon=1e-25, rng=1)
+        geometric(np.arange(5), sensitivity=1, epsilon=1e-25, rng=1)
     with pytest.raises(ValueError):
         discrete_gaussian(np.arange(5), sigma=1e20, rng=1)
 
@@ -376,8 +376,8 @@ def test_exponential_pmf_is_a_law_whatever_the_scores(scores, epsilon, monotone)
     (1, 1, 0.126936737507), (0, 1, 0.382924922548), (0, 0.25, 0.954499736104), (2, 1, 0.0209236358211), (0.1, 10, 0.00875176814581),
 ])  # fmt: skip
 def test_gaussian_delta_is_pinned(epsilon, sigma, delta):
-    assert gaussian_delta(epsilon, sigma) == pytest.approx(delta, rel=1e-10)
-    assert gaussian_delta(epsilon, 3 * sigma, 3.0) == pytest.approx(delta, rel=1e-10)
+    assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, rel=1e-10)
+    assert gaussian_delta(epsilon, sigma=3 * sigma, sensitivity=3.0) == pytest.approx(delta, rel=1e-10)
 
 
 @PROPERTY
@@ -387,24 +387,24 @@ def test_gaussian_delta_is_never_below_the_truth_and_hardly_above(epsilon, log_s
     for loss in (epsilon, abs(0.5 / sigma**2 + further / sigma)):            # the second near where delta leaves 1 behind
         truth = delta_of(sigma, loss)
         if truth > 1e-290:
-            assert truth <= gaussian_delta(loss, sigma) <= truth * (1 + 1e-10) + 1e-15
+            assert truth <= gaussian_delta(loss, sigma=sigma) <= truth * (1 + 1e-10) + 1e-15
 
 
 @pytest.mark.parametrize("epsilon, delta", SIGMA)
 def test_gaussian_delta_answers_the_inverse_question(epsilon, delta):
-    assert gaussian_delta(epsilon, gaussian_sigma(epsilon, delta)) == pytest.approx(delta, rel=1e-9)
-    assert gaussian_delta(epsilon, gaussian_sigma(epsilon, delta)) <= delta
+    assert gaussian_delta(epsilon, sigma=gaussian_sigma(epsilon, delta=delta)) == pytest.approx(delta, rel=1e-9)
+    assert gaussian_delta(epsilon, sigma=gaussian_sigma(epsilon, delta=delta)) <= delta
 
 
 @PROPERTY
 @given(st.floats(0, 20), st.floats(0.05, 50), st.floats(1.001, 3))
 def test_gaussian_delta_falls_with_epsilon_and_sigma(epsilon, sigma, factor):
-    delta = gaussian_delta(epsilon, sigma)
-    assert gaussian_delta(epsilon * factor, sigma) <= delta and gaussian_delta(epsilon, sigma * factor) <= delta <= 1
+    delta = gaussian_delta(epsilon, sigma=sigma)
+    assert gaussian_delta(epsilon * factor, sigma=sigma) <= delta and gaussian_delta(epsilon, sigma=sigma * factor) <= delta <= 1
 
 
 @pytest.mark.parametrize("epsilon, sigma, delta", [
     (0, 1e-300, 1), (1e308, 1e-300, 1), (1e308, 1e300, 0), (1e308, 1.0, 0), (0, 1e300, 0), (5e-324, 1e-10, 1), (0, 1e16, 0),
 ])  # fmt: skip
 def test_gaussian_delta_has_no_trouble_at_the_ends(epsilon, sigma, delta):
-    assert gaussian_delta(epsilon, sigma) == pytest.approx(delta, abs=1e-14)
+    assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, abs=1e-14)

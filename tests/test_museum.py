@@ -56,17 +56,17 @@ def law(name, answers, threshold, epsilon, c):
 def segments(name, asked, answers, threshold, epsilon, c):
     noise = VARIANTS[name].noise(epsilon, c)
     if not VARIANTS[name].redraws:
-        return log_probability(asked, answers, threshold, noise=noise)
+        return log_probability(asked, answers, threshold=threshold, noise=noise)
     cuts = [0, *(i + 1 for i, reply in enumerate(asked) if reply)]
     parts = [(a, b) for a, b in itertools.pairwise([*cuts, len(asked)]) if a < b]
-    return sum(log_probability(asked[a:b], answers[a:b], threshold, noise=noise) for a, b in parts)
+    return sum(log_probability(asked[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in parts)
 
 
 @pytest.mark.parametrize("c", [1, 2])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_runs_follow_the_exact_law(name, c):
     answers, size = [0.5, -1.0, 2.0, 0.0], 40_000
-    runs = [tuple(run) for run in run_variant(name, answers, 0.25, epsilon=1.0, c=c, size=size, rng=c).tolist()]
+    runs = [tuple(run) for run in run_variant(name, answers, threshold=0.25, epsilon=1.0, c=c, size=size, rng=c).tolist()]
     exact = law(name, answers, 0.25, 1.0, c)
     assert math.fsum(exact.values()) == pytest.approx(1, abs=1e-9) and set(runs) <= {run for run, p in exact.items() if p > 0}
     seen = np.array([runs.count(run) for run, p in exact.items() if p > 1e-3])
@@ -78,13 +78,13 @@ def test_above_threshold_has_the_law_of_algorithm_1():
     """The law test that every other variant in its place must fail: several answers, long silences, a stop."""
     answers, size, noise = [0.0, -2.0, 1.0, -2.0, 1.0, 0.0], 20_000, scales(1.0, c=2)
     rng = np.random.default_rng(11)
-    runs = [tuple(above_threshold(answers, 0.5, epsilon=1.0, c=2, rng=rng).tolist()) for _ in range(size)]
+    runs = [tuple(above_threshold(answers, threshold=0.5, sensitivity=1, epsilon=1.0, c=2, rng=rng).tolist()) for _ in range(size)]
     outcomes = [(), *((i,) for i in range(6)), *itertools.combinations(range(6), 2)]
     assert set(runs) <= set(outcomes)            # it stops at the second
     exact = []
     for hits in outcomes:
         replies = [int(i in hits) for i in range(hits[-1] + 1 if len(hits) == 2 else 6)]
-        exact.append(size * math.exp(log_probability(replies, answers, 0.5, noise=noise)))
+        exact.append(size * math.exp(log_probability(replies, answers, threshold=0.5, noise=noise)))
     assert sum(exact) == pytest.approx(size)
     seen = np.array([runs.count(hits) for hits in outcomes])
     assert stats.chi2.sf(((seen - exact) ** 2 / exact).sum(), len(outcomes) - 1) > 1e-6
@@ -95,14 +95,14 @@ def test_above_threshold_has_the_law_of_algorithm_1():
 def test_a_bounded_loss_is_attained_and_not_passed(name, c):
     bound = BOUNDED[name](c) if callable(BOUNDED[name]) else BOUNDED[name]
     assert VARIANTS[name].guarantee(1.0, c) == bound
-    worst = worst_loss(name, 60 * c if name == "alg2" else 120, epsilon=1.0, c=c)
+    worst = worst_loss(name, k=60 * c if name == "alg2" else 120, epsilon=1.0, c=c)
     assert bound * 0.995 < worst <= bound * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", sorted(set(BROKEN) - set(BOUNDED)))
 def test_an_unbounded_loss_grows_past_every_claim(name):
     assert VARIANTS[name].guarantee(1.0, 1) == math.inf
-    short, long = (worst_loss(name, k, epsilon=1.0) for k in (2, 60))
+    short, long = (worst_loss(name, k=k, epsilon=1.0) for k in (2, 60))
     assert long == math.inf if name == "alg5" else long > 20 * short and long > 10
 
 
@@ -115,8 +115,8 @@ def test_an_unbounded_loss_grows_past_every_claim(name):
     ("alg5", [0, 1], [1, 0], [0, 1], math.inf),
 ])
 def test_losses_are_pinned(name, answers, answers2, outcome, loss):
-    assert exact_loss(name, answers, answers2, outcome, epsilon=1.0) == pytest.approx(loss, abs=1e-8)
-    assert exact_loss(name, answers2, answers, outcome, epsilon=1.0) == pytest.approx(-loss, abs=1e-8)
+    assert exact_loss(name, answers, answers2, outcome, threshold=0.0, epsilon=1.0) == pytest.approx(loss, abs=1e-8)
+    assert exact_loss(name, answers2, answers, outcome, threshold=0.0, epsilon=1.0) == pytest.approx(-loss, abs=1e-8)
 
 
 @pytest.mark.parametrize("c", [1, 3])
@@ -125,27 +125,27 @@ def test_a_published_value_far_below_makes_every_no_pay(name, c):
     """All answers lie far above the value and so above the threshold: each No, and the value, costs 1 over the scale."""
     b = VARIANTS[name].noise(1.0, c).query
     for m in (1, 10, 50):
-        loss = exact_loss(name, [0] * (m + 1), [1] * (m + 1), [0] * m + [1], epsilon=1.0, c=c, values=[-200.0])
+        loss = exact_loss(name, [0] * (m + 1), [1] * (m + 1), [0] * m + [1], threshold=0.0, epsilon=1.0, c=c, values=[-200.0])
         assert loss == pytest.approx((m + 1) / b, abs=1e-6)
 
 
 def test_the_density_of_a_published_value_adds_up_to_the_probability_of_yes():
     grid = np.linspace(-60, 60, 6001)
     noise = VARIANTS["alg3"].noise(1.0)
-    density = [math.exp(log_probability([0, 1], [1.0, 0.5], 0.0, noise=noise, values=[v])) for v in grid]
-    yes = math.exp(log_probability([0, 1], [1.0, 0.5], 0.0, noise=noise))
+    density = [math.exp(log_probability([0, 1], [1.0, 0.5], threshold=0.0, noise=noise, values=[v])) for v in grid]
+    yes = math.exp(log_probability([0, 1], [1.0, 0.5], threshold=0.0, noise=noise))
     assert np.trapezoid(density, grid) == pytest.approx(yes, abs=1e-5)
 
 
 def test_only_releasing_variants_publish_and_only_on_yes():
     for name in VARIANTS:
-        replies, published = run_variant(name, [0, 5, 0], epsilon=1.0, size=500, values=True, rng=1)
+        replies, published = run_variant(name, [0, 5, 0], threshold=0.0, epsilon=1.0, size=500, values=True, rng=1)
         assert np.array_equal(~np.isnan(published), (replies == 1) & (name in ("alg3", "reused_value")))
 
 
 def first_three(name, c=1):
     def run(answers, size, rng):
-        replies, published = run_variant(name, answers, 0.5, epsilon=1.0, c=c, size=size, values=True, rng=rng)
+        replies, published = run_variant(name, answers, threshold=0.5, epsilon=1.0, c=c, size=size, values=True, rng=rng)
         low = np.where(np.nan_to_num(published, nan=9.0) < 0, 2, 0)                # what a value adds: is it low?
         return replies + low * (replies == 1)
 
@@ -171,7 +171,7 @@ def test_the_reused_value_hides_behind_its_noise_and_is_caught_all_the_same():
     hits, rng = np.zeros(2, dtype=int), np.random.default_rng(6)
     for _ in range(3):
         for world, answer in enumerate((0, 1)):
-            replies, published = run_variant("reused_value", [answer] * 9, epsilon=1.0, size=500_000, values=True, rng=rng)
+            replies, published = run_variant("reused_value", [answer] * 9, threshold=0.0, epsilon=1.0, size=500_000, values=True, rng=rng)
             hits[world] += np.count_nonzero((replies[:, 8] == 1) & (published[:, 8] <= 2))
     assert epsilon_lower_bound(*hits.tolist(), 1_500_000) > 1
 
@@ -185,27 +185,27 @@ def test_an_audit_acquits_the_sound_ones(name, pair):
 def test_algorithm_1_in_the_museum_is_the_algorithm_of_the_package():
     answers = [0.0, 1.0, -1.0]
     index = np.array([*range(3), 3])
-    first = [np.append(np.flatnonzero(run == 1), 3)[0] for run in run_variant("alg1", answers, epsilon=1.0, size=40_000, rng=5)]
-    expected = 40_000 * index_pmf(answers, noise=scales(1.0))
+    first = [np.append(np.flatnonzero(run == 1), 3)[0] for run in run_variant("alg1", answers, threshold=0.0, epsilon=1.0, size=40_000, rng=5)]
+    expected = 40_000 * index_pmf(answers, threshold=0.0, noise=scales(1.0))
     assert stats.chi2.sf(((np.bincount(first, minlength=4)[index] - expected) ** 2 / expected).sum(), 3) > 1e-6
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: exact_loss("alg7", [0], [1], [0], epsilon=1.0), "name must be one of 'alg1'"),
-    (lambda: worst_loss("svt", 3, epsilon=1.0), "name must be one of"),
-    (lambda: run_variant("Alg1", [0], epsilon=1.0), "name must be one of"),
-    (lambda: exact_loss("alg1", [0, 0], [1, 1], [1, 0], epsilon=1.0), "stops at positive answer 1"),
-    (lambda: exact_loss("alg1", [0] * 3, [1] * 3, [1, 1, 1], epsilon=1.0, c=2), "stops at positive answer 2"),
-    (lambda: exact_loss("alg5", [1, 0], [1, 0], [0, 1], epsilon=1.0), "impossible in both worlds"),
-    (lambda: exact_loss("alg1", [0], [1], [1], epsilon=1.0, values=[0.0]), "publishes no values"),
-    (lambda: exact_loss("alg3", [0], [1], [1], epsilon=1.0, values=[0.0, 1.0]), "2 values"),
-    (lambda: exact_loss("alg1", [0], [1], [0, 0], epsilon=1.0), "only 1 answers"),
-    (lambda: exact_loss("alg1", [0], [1], [0], math.nan, epsilon=1.0), "threshold must be finite"),
-    (lambda: exact_loss("alg1", [0], [1], [0], epsilon=0.0), "epsilon must be positive"),
-    (lambda: exact_loss("alg1", [0], [1], [0], epsilon=1.0, c=0), "c must be at least 1"),
-    (lambda: worst_loss("alg1", 0, epsilon=1.0), "k must be at least 1"),
-    (lambda: run_variant("alg1", [[0]], epsilon=1.0), "one-dimensional"),
-    (lambda: run_variant("alg1", [0], epsilon=1.0, size=-1), "size must be at least 0"),
+    (lambda: exact_loss("alg7", [0], [1], [0], threshold=0.0, epsilon=1.0), "name must be one of 'alg1'"),
+    (lambda: worst_loss("svt", k=3, epsilon=1.0), "name must be one of"),
+    (lambda: run_variant("Alg1", [0], threshold=0.0, epsilon=1.0), "name must be one of"),
+    (lambda: exact_loss("alg1", [0, 0], [1, 1], [1, 0], threshold=0.0, epsilon=1.0), "stops at positive answer 1"),
+    (lambda: exact_loss("alg1", [0] * 3, [1] * 3, [1, 1, 1], threshold=0.0, epsilon=1.0, c=2), "stops at positive answer 2"),
+    (lambda: exact_loss("alg5", [1, 0], [1, 0], [0, 1], threshold=0.0, epsilon=1.0), "impossible in both worlds"),
+    (lambda: exact_loss("alg1", [0], [1], [1], threshold=0.0, epsilon=1.0, values=[0.0]), "publishes no values"),
+    (lambda: exact_loss("alg3", [0], [1], [1], threshold=0.0, epsilon=1.0, values=[0.0, 1.0]), "2 values"),
+    (lambda: exact_loss("alg1", [0], [1], [0, 0], threshold=0.0, epsilon=1.0), "only 1 answers"),
+    (lambda: exact_loss("alg1", [0], [1], [0], threshold=math.nan, epsilon=1.0), "threshold must be finite"),
+    (lambda: exact_loss("alg1", [0], [1], [0], threshold=0.0, epsilon=0.0), "epsilon must be positive"),
+    (lambda: exact_loss("alg1", [0], [1], [0], threshold=0.0, epsilon=1.0, c=0), "c must be at least 1"),
+    (lambda: worst_loss("alg1", k=0, epsilon=1.0), "k must be at least 1"),
+    (lambda: run_variant("alg1", [[0]], threshold=0.0, epsilon=1.0), "vector"),
+    (lambda: run_variant("alg1", [0], threshold=0.0, epsilon=1.0, size=-1), "size must be at least 0"),
 ])
 def test_bad_input_is_told_in_words(call, words):
     with pytest.raises(ValueError, match=words):
@@ -214,4 +214,4 @@ def test_bad_input_is_told_in_words(call, words):
 
 def test_an_empty_stream_says_nothing():
     for name in VARIANTS:
-        assert run_variant(name, [], epsilon=1.0, size=3).shape == (3, 0)
+        assert run_variant(name, [], threshold=0.0, epsilon=1.0, size=3).shape == (3, 0)

@@ -27,7 +27,7 @@ class Mutant(NamedTuple):
 
 def mutant(name, file, old, new, killer):
     """A mutant of dplib/<file>.py, to be killed by this test of its module (all its parameters, or one: test_x[1-2])."""
-    tests = {"svt/mechanism": "svt", "svt/law": "svt", "svt/museum": "museum"}.get(file, file)
+    tests = "museum" if file == "svt/museum" else file.partition("/")[0]
     return Mutant(name, f"{file}.py", old, new, f"test_{tests}.py::{killer}")
 
 
@@ -45,27 +45,30 @@ def imposter(variant):
 
 
 MUTANTS = [
-    mutant("the dots joined in epsilon", "fdp", "(rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)", "(rise[1:] - rise[:-1]) / step",
+    mutant("the dots joined in epsilon", "fdp/product", "(rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)", "(rise[1:] - rise[:-1]) / step",
            "test_n_answers_of_randomized_response_are_the_binomial"),
-    mutant("round-off and tails forgotten", "fdp", "4 * _TAIL + _ROUNDING * total, infinite", "0.0, infinite", "test_approx_to_the_n_is_kairouz_oh_viswanath"),
-    mutant("subsampling amplifies twice", "fdp", "return p * ahead.delta(epsilon + np", "return p * p * ahead.delta(epsilon + np",
+    mutant("round-off and tails forgotten", "fdp/product", "slack = 4 * TAIL + ROUNDING * sum(one.times for one in laws)", "slack = 0.0", "test_approx_to_the_n_is_kairouz_oh_viswanath"),
+    mutant("subsampling amplifies twice", "fdp/tradeoff", "return p * ahead.delta(epsilon + np", "return p * p * ahead.delta(epsilon + np",
            "test_subsampling_mixes_with_the_identity"),
-    mutant("the curve from one half of its supporting lines", "fdp", "(-min(self.back.reach, 700), min(", "(0.0, min(",
+    mutant("a small loss grows by subsampling", "fdp/tradeoff", "return math.log1p(p * math.expm1(loss)) if loss < 1",
+           "return loss - math.log1p((1 - 1 / p) * math.expm1(-loss)) if loss < 1",
+           "test_what_is_left_of_a_bounded_loss_under_subsampling_is_known_to_the_last_digits"),
+    mutant("the curve from one half of its supporting lines", "fdp/tradeoff", "(-min(self.back.reach, 700), min(", "(0.0, min(",
            "test_the_curve_is_its_closed_form_and_the_profiles_give_it_back"),
-    mutant("the product of one direction stands for both", "fdp", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else",
+    mutant("the product of one direction stands for both", "fdp/tradeoff", "back = ahead if all(f.symmetric for f, _ in flat) else", "back = ahead if flat else",
            "test_a_product_is_on_the_safe_side_of_the_product_law_and_near_it"),
-    mutant("the dots joined by chords", "fdp", "    slope = np.diff(b) / np.diff(a)\n",
+    mutant("the dots joined by chords", "fdp/tradeoff", "    slope = np.diff(b) / np.diff(a)\n",
            "    return finite(np.append(0.0, np.diff(a)), np.append(1 - b[0], -np.diff(b)))\n",
            "test_a_curve_from_points_is_below_every_curve_through_them"),
-    mutant("a safe curve that is lower than need be", "fdp", "before, after = slope[:-1], np.append(slope[1:], 0.0)",
+    mutant("a safe curve that is lower than need be", "fdp/tradeoff", "before, after = slope[:-1], np.append(slope[1:], 0.0)",
            "before, after = slope[:-1], np.append(0.9 * slope[1:], 0.0)",
            "test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_them"),
-    mutant("Berry-Esseen with the moment about zero", "fdp", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))",
+    mutant("Berry-Esseen with the moment about zero", "fdp/limit", "((2, 0), (3, 0), (3, kl))", "((2, 0), (3, 0), (3, 0))",
            "test_the_berry_esseen_band_holds_the_product"),
-    mutant("trade-off functions judged in one direction", "budget", "return max(f.epsilon(delta), f.inverse().epsilon(delta))",
+    mutant("trade-off functions judged in one direction", "budget/ledger", "return max(f.epsilon(delta), f.inverse().epsilon(delta))",
            "return f.inverse().epsilon(delta)",
            "test_fdp_takes_the_worse_direction_after_composing"),
-    mutant("a block under replace pays for one trade-off function", "budget", 'if adjacency == "replace" and len(inside) > 1:',
+    mutant("a block under replace pays for one trade-off function", "budget/ledger", 'if adjacency == "replace" and len(inside) > 1:',
            'if adjacency == "replace" and len(inside) > 9:',
            "test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair"),
     mutant("Laplace scale halved", "mechanisms",
@@ -89,14 +92,14 @@ MUTANTS = [
            "test_an_unclipped_nan_would_make_a_sum_useless_and_a_clipped_one_does_not"),
     mutant("brute force forgets removal", "sensitivity", " + [table[:i] + table[i + 1 :] for i in range(len(table))]", "",
            "test_empirical_is_the_local_sensitivity"),
-    mutant("delta ignored", "budget", "> self.delta * (1 + _TOLERANCE)", "> 1", "test_deltas_add_up_to_delta_and_no_further"),
-    mutant("charged before the check", "budget", "str(label), self._open)\n",
+    mutant("delta ignored", "budget/ledger", "> self.delta * (1 + _TOLERANCE)", "> 1", "test_deltas_add_up_to_delta_and_no_further"),
+    mutant("charged before the check", "budget/ledger", "str(label), self._open)\n",
            "str(label), self._open)\n        self.ledger.append(entry)\n",
            "test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing"),
-    mutant("a parallel block under replace charges its maximum", "budget", 'costs[: 1 if adjacency == "add/remove" else 2]', "costs[:1]",
+    mutant("a parallel block under replace charges its maximum", "budget/ledger", 'costs[: 1 if adjacency == "add/remove" else 2]', "costs[:1]",
            "test_a_parallel_block_costs_its_largest_loss_or_under_replace_its_two_largest"),
-    mutant("no tolerance for rounding", "budget", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0", "test_three_times_a_tenth_fits_into_three_tenths_and_no_more"),
-    mutant("advanced rule charges half the squares", "budget", "squares = math.fsum(loss**2 for loss in losses)",
+    mutant("no tolerance for rounding", "budget/ledger", "_TOLERANCE = 1e-12", "_TOLERANCE = 0.0", "test_three_times_a_tenth_fits_into_three_tenths_and_no_more"),
+    mutant("advanced rule charges half the squares", "budget/ledger", "squares = math.fsum(loss**2 for loss in losses)",
            "squares = math.fsum(loss**2 for loss in losses) / 2",
            "test_the_advanced_filter_lets_through_what_its_closed_form_says"),
     mutant("delta of a sensitivity that divides", "mechanisms", 'positive("sigma", sigma) / positive("sensitivity", sensitivity)\n    return min',
@@ -104,24 +107,24 @@ MUTANTS = [
            "test_gaussian_delta_is_pinned"),
     mutant("the Gaussian's delta rounded down", "mechanisms", "* (1 + 1e-15))", "* (1 - 1e-15))",
            "test_gaussian_delta_is_never_below_the_truth_and_hardly_above"),
-    mutant("optimal composition rounded down", "budget", "rounding = 1e-15 *", "rounding = -1e-15 *",
+    mutant("optimal composition rounded down", "budget/composition", "rounding = 1e-15 *", "rounding = -1e-15 *",
            "test_optimal_composition_is_the_smallest_epsilon_that_keeps_delta"),
-    mutant("optimal composition without the other side", "budget",
+    mutant("optimal composition without the other side", "budget/composition",
            "log_excess = log_above + np.log1p(-np.exp(np.minimum(math.log(delta) - log_above, 0.0)))", "log_excess = log_above",
            "test_optimal_composition_is_pinned_and_below_the_theorems"),
-    mutant("optimal composition of one release fewer", "budget", "losses = (k - 2 * lies)", "losses = (k - 1 - 2 * lies)",
+    mutant("optimal composition of one release fewer", "budget/composition", "losses = (k - 2 * lies)", "losses = (k - 1 - 2 * lies)",
            "test_optimal_composition_is_pinned_and_below_the_theorems"),
-    mutant("Renyi to epsilon as if alpha delta were delta", "budget", "-(math.log(delta) + np.log1p(excess)) / excess", "-math.log(delta) / excess",
+    mutant("Renyi to epsilon as if alpha delta were delta", "budget/composition", "-(math.log(delta) + np.log1p(excess)) / excess", "-math.log(delta) / excess",
            "test_the_epsilon_of_zcdp_is_opendps"),
-    mutant("Renyi to epsilon with a logarithm too many", "budget", "/ excess - np.log1p(1 / excess)", "/ excess - 2 * np.log1p(1 / excess)",
+    mutant("Renyi to epsilon with a logarithm too many", "budget/composition", "/ excess - np.log1p(1 / excess)", "/ excess - 2 * np.log1p(1 / excess)",
            "test_the_epsilon_of_zcdp_is_opendps"),
-    mutant("the order of Bun and Steinke", "budget", " + np.logaddexp(0.0, log_excess) + math.log(delta)", " + math.log(delta)",
+    mutant("the order of Bun and Steinke", "budget/composition", " + np.logaddexp(0.0, log_excess) + math.log(delta)", " + math.log(delta)",
            "test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned"),
-    mutant("mu for sigma", "budget", "log_gaussian_delta(1 / max(mu, 1e-300), epsilon)", "log_gaussian_delta(max(mu, 1e-300), epsilon)",
+    mutant("mu for sigma", "budget/composition", "log_delta(1 / max(mu, 1e-300), epsilon)", "log_delta(max(mu, 1e-300), epsilon)",
            "test_the_epsilon_of_zcdp_and_of_the_gaussian_are_pinned"),
-    mutant("zCDP of a bounded range", "budget", "return epsilon * epsilon / 2", "return epsilon * epsilon / 8",
+    mutant("zCDP of a bounded range", "budget/composition", "return epsilon * epsilon / 2", "return epsilon * epsilon / 8",
            "test_the_rho_of_a_pure_release_bounds_the_worst_one_at_every_order"),
-    mutant("Renyi divergence of twice the variance", "budget", "order * (mu * mu / 2)", "order * (mu * mu / 4)",
+    mutant("Renyi divergence of twice the variance", "budget/composition", "order * (mu * mu / 2)", "order * (mu * mu / 4)",
            "test_the_renyi_divergence_of_gaussian_noise_is_its_integral"),
     mutant("delta in one direction only", "distributions", "for one, other in ((p, q), (q, p))", "for one, other in ((p, q),)",
            "test_the_worse_direction_counts"),
@@ -140,47 +143,47 @@ MUTANTS = [
            "test_a_catastrophe_has_its_law[catastrophe]"),
     mutant("one tag too many", "distributions", 'whole("tags", tags, least=1)))', 'whole("tags", tags, least=1) + 1))',
            "test_a_random_tag_has_its_law_and_shows_the_record"),
-    mutant("a lie may be the truth", "local", "rng.integers(1, k, values.shape)", "rng.integers(0, k, values.shape)", "test_reports_have_the_exact_law"),
-    mutant("k values lie like two", "local", "return (k - 1) / (math.exp(min(epsilon, 700.0)) + k - 1)", "return 1 / (math.exp(min(epsilon, 700.0)) + 1)",
+    mutant("a lie may be the truth", "local/reports", "rng.integers(1, k, values.shape)", "rng.integers(0, k, values.shape)", "test_reports_have_the_exact_law"),
+    mutant("k values lie like two", "local/reports", "return (k - 1) / (math.exp(min(epsilon, 700.0)) + k - 1)", "return 1 / (math.exp(min(epsilon, 700.0)) + 1)",
            "test_the_probability_of_the_truth_means_the_same_epsilon_to_opendp"),
-    mutant("one coin for all people", "local", "rng.random(values.shape) < _lying", "np.full(values.shape, rng.random()) < _lying",
+    mutant("one coin for all people", "local/reports", "rng.random(values.shape) < _lying", "np.full(values.shape, rng.random()) < _lying",
            "test_reports_have_the_exact_law"),
-    mutant("out of range wraps around", "local", "np.clip(values, np.int64(0), np.int64(k - 1))", "np.mod(values, k)",
+    mutant("out of range wraps around", "local/reports", "np.clip(values, np.int64(0), np.int64(k - 1))", "np.mod(values, k)",
            "test_a_value_out_of_range_is_moved_to_the_nearest_end_and_then_as_private_as_any"),
-    mutant("lies are not taken out", "local", "minlength=k) / reports.size - lie) / gap", "minlength=k) / reports.size) / gap",
+    mutant("lies are not taken out", "local/reports", "minlength=k) / reports.size - lie) / gap", "minlength=k) / reports.size) / gap",
            "test_the_estimate_has_no_bias_and_the_stated_variance"),
-    mutant("the error of a sample without coins", "local", "variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie))",
+    mutant("the error of a sample without coins", "local/reports", "variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie))",
            "variance = inside * (1 - inside)",
            "test_the_estimate_is_pinned"),
-    mutant("truth minus lie cancels", "local", "lie * math.expm1(min(epsilon, 700.0))", "1 - k * lie",
+    mutant("truth minus lie cancels", "local/reports", "lie * math.expm1(min(epsilon, 700.0))", "1 - k * lie",
            "test_the_estimate_is_right_where_truth_and_lie_are_almost_the_same"),
-    mutant("a lying zero as likely as a lying answer", "local", "return 0.5, float(expit(-epsilon)), math.tanh(epsilon / 2) / 2",
+    mutant("a lying zero as likely as a lying answer", "local/reports", "return 0.5, float(expit(-epsilon)), math.tanh(epsilon / 2) / 2",
            "return 0.5, float(expit(-epsilon / 2)), math.tanh(epsilon / 4) / 2", "test_unary_reports_have_the_exact_law[0.5-optimized]"),
-    mutant("both bits pay the whole epsilon", "local", "return float(expit(epsilon / 2)), float(expit(-epsilon / 2)), math.tanh(epsilon / 4)",
+    mutant("both bits pay the whole epsilon", "local/reports", "return float(expit(epsilon / 2)), float(expit(-epsilon / 2)), math.tanh(epsilon / 4)",
            "return float(expit(epsilon)), float(expit(-epsilon)), math.tanh(epsilon / 2)", "test_unary_reports_have_the_exact_law[0.5-symmetric]"),
-    mutant("one coin for all bits of a person", "local", "np.random.default_rng(rng).random(ones.shape) <",
+    mutant("one coin for all bits of a person", "local/reports", "np.random.default_rng(rng).random(ones.shape) <",
            "np.random.default_rng(rng).random((*ones.shape[:-1], 1)) <", "test_unary_reports_have_the_exact_law[0.5-optimized]"),
-    mutant("a value beyond the last is nobody's", "local", 'moved = np.searchsorted(np.arange(1, k), values, side="right")', "moved = values",
+    mutant("a value beyond the last is nobody's", "local/reports", 'moved = np.searchsorted(np.arange(1, k), values, side="right")', "moved = values",
            "test_a_value_out_of_range_is_encoded_as_the_nearest_end"),
-    mutant("the error of unary reports at frequency zero", "local", "inside * (truth * (1 - truth) - lie * (1 - lie)) + lie", "0 * inside + lie",
+    mutant("the error of unary reports at frequency zero", "local/reports", "inside * (truth * (1 - truth) - lie * (1 - lie)) + lie", "0 * inside + lie",
            "test_the_unary_error_is_the_variance_at_the_estimate"),
-    mutant("Theorem 1 for one of two values", "local", "return 2 * self.hashes * _log_ratio(self.f, 0.0)", "return self.hashes * _log_ratio(self.f, 0.0)",
+    mutant("Theorem 1 for one of two values", "local/rappor", "return 2 * self.hashes * _log_ratio(self.f, 0.0)", "return self.hashes * _log_ratio(self.f, 0.0)",
            "test_the_loss_of_the_permanent_filter_is_that_of_its_exact_law"),
-    mutant("n reports as if of n permanent filters", "local", "_log_ratio(self.f, x**n) for x", "n * _log_ratio(self.f, x) for x",
+    mutant("n reports as if of n permanent filters", "local/rappor", "_log_ratio(self.f, x**n) for x", "n * _log_ratio(self.f, x) for x",
            "test_the_loss_of_n_reports_is_that_of_their_exact_law"),
-    mutant("the loss of unanimous ones only", "local", "for x in (self.p / self.q, (1 - self.q) / (1 - self.p)))",
+    mutant("the loss of unanimous ones only", "local/rappor", "for x in (self.p / self.q, (1 - self.q) / (1 - self.p)))",
            "for x in (self.p / self.q, self.p / self.q))", "test_the_loss_of_n_reports_is_that_of_their_exact_law"),
-    mutant("all cohorts hash alike", "local", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {index} {name}"',
+    mutant("all cohorts hash alike", "local/rappor", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {index} {name}"',
            "test_the_bloom_filters_are_pinned_and_depend_on_value_cohort_and_seed_alone"),
-    mutant("one hash function for all", "local", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {cohort} {name}"',
+    mutant("one hash function for all", "local/rappor", 'f"{self.seed} {cohort} {index} {name}"', 'f"{self.seed} {cohort} {name}"',
            "test_the_bloom_filters_are_pinned_and_depend_on_value_cohort_and_seed_alone"),
-    mutant("a permanent bit flipped with chance f", "local", "1 - self.f / 2, self.f / 2, rng)", "1 - self.f, self.f, rng)",
+    mutant("a permanent bit flipped with chance f", "local/rappor", "1 - self.f / 2, self.f / 2, rng)", "1 - self.f, self.f, rng)",
            "test_permanent_filters_and_reports_have_the_exact_law"),
-    mutant("decoding forgets the permanent noise", "local", "/ ((1 - self.f) * (self.q - self.p))", "/ (self.q - self.p)",
+    mutant("decoding forgets the permanent noise", "local/rappor", "/ ((1 - self.f) * (self.q - self.p))", "/ (self.q - self.p)",
            "test_decoding_has_no_bias_at_all_when_every_value_is_listed"),
-    mutant("strangers are shared out among the candidates", "local", "np.ones(self.bits)])", "(-1.0) ** np.arange(self.bits)])",
+    mutant("strangers are shared out among the candidates", "local/rappor", "np.ones(self.bits)])", "(-1.0) ** np.arange(self.bits)])",
            "test_values_that_nobody_listed_lend_no_weight"),
-    mutant("the error of one bit for all", "local", "((people - design @ fit) @ design @ inverse) ** 2", "(people @ design @ inverse) ** 2",
+    mutant("the error of one bit for all", "local/rappor", "((people - design @ fit) @ design @ inverse) ** 2", "(people @ design @ inverse) ** 2",
            "test_decoded_frequencies_scatter_as_much_as_they_say"),
     mutant("a new row moves a quantile's score by q only", "quantiles", "2 * max(q, 1 - q) if inside", "2 * min(q, 1 - q) if inside",
            "test_the_loss_comes_up_to_epsilon_and_not_beyond"),
@@ -248,20 +251,20 @@ MUTANTS = [
            "test_mwem_learns_what_it_measures_and_nothing_else"),
     mutant("weights squared", "synthetic", "p=(weights / weights.sum()).ravel()", "p=(weights**2 / (weights**2).sum()).ravel()",
            "test_cells_are_drawn_by_their_weights"),
-    mutant("missing quasi-identifiers share the first value's class", "anonymity",
+    mutant("missing quasi-identifiers share the first value's class", "anonymity/tables",
            "np.where(code < 0, len(values), code), values", "np.where(code < 0, 0, code), values",
            "test_a_missing_value_is_a_value_of_its_own"),
-    mutant("recursive diversity with <= for <", "anonymity", "c * tails > ascending[:, -1:]", "c * tails >= ascending[:, -1:]", "test_diversity_of_the_ward"),
-    mutant("ordered distance divided by m", "anonymity", "/ max(len(overall) - 1, 1)", "/ len(overall)", "test_closeness_of_known_tables"),
-    mutant("total variation without the half", "anonymity", "np.abs(excess).sum(axis=1) / 2", "np.abs(excess).sum(axis=1)", "test_closeness_of_known_tables"),
-    mutant("Mondrian gives up after the widest dimension", "anonymity", "    return None\n\n\ndef _texts", "        break\n    return None\n\n\ndef _texts",
+    mutant("recursive diversity with <= for <", "anonymity/measures", "c * tails > ascending[:, -1:]", "c * tails >= ascending[:, -1:]", "test_diversity_of_the_ward"),
+    mutant("ordered distance divided by m", "anonymity/measures", "/ max(len(overall) - 1, 1)", "/ len(overall)", "test_closeness_of_known_tables"),
+    mutant("total variation without the half", "anonymity/measures", "np.abs(excess).sum(axis=1) / 2", "np.abs(excess).sum(axis=1)", "test_closeness_of_known_tables"),
+    mutant("Mondrian gives up after the widest dimension", "anonymity/generalisation", "    return None\n\n\ndef _texts", "        break\n    return None\n\n\ndef _texts",
            "test_mondrian_cuts_as_long_as_it_can_into_boxes_that_do_not_touch"),
-    mutant("a range hides its missing values", "anonymity", '", ".join(parts + ["?"] * missing)', '", ".join(parts or ["?"])',
+    mutant("a range hides its missing values", "anonymity/generalisation", '", ".join(parts + ["?"] * missing)', '", ".join(parts or ["?"])',
            "test_recoding_is_true_of_every_row_and_equal_within_a_class"),
-    mutant("the first minimal choice is taken", "anonymity", "best = min(minimal, key=lambda node: (loss(node), minimal[node], node))",
+    mutant("the first minimal choice is taken", "anonymity/generalisation", "best = min(minimal, key=lambda node: (loss(node), minimal[node], node))",
            "best = next(iter(minimal))",
            "test_the_search_finds_every_minimal_node_and_the_best"),
-    mutant("suppression counts classes, not rows", "anonymity", "small = int(merged[merged < k].sum())", "small = int((merged < k).sum())",
+    mutant("suppression counts classes, not rows", "anonymity/generalisation", "small = int(merged[merged < k].sum())", "small = int((merged < k).sum())",
            "test_the_search_finds_every_minimal_node_and_the_best"),
     mutant("link by the first of several equal keys", "attacks", "drop_duplicates(keep=False)", "drop_duplicates()",
            "test_link_finds_the_keys_that_occur_once_in_each_table"),
@@ -362,6 +365,43 @@ MUTANTS = [
     mutant("rows for groups", "partitions", ".dropna().drop_duplicates(ignore_index=True)", ".dropna().reset_index(drop=True)",
            "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
+    mutant("every part is all the noise", "secure", 'shape = 1 / (_share(honest) * whole("parties", parties, least=1))', "shape = 1.0",
+           "test_parts_add_up_to_discrete_laplace_noise[10-1.0-1]"),
+    mutant("the insurance ignored", "secure", "1 / (_share(honest) * whole(", "1 / (1.0 * whole(", "test_parts_that_suffice_for_the_honest_keep_the_promise"),
+    mutant("the modulus dropped from the sum", "secure", "return (total + MODULUS // 2) % MODULUS - MODULUS // 2", "return shares.sum(axis=0) % (4 * MODULUS)",
+           "test_a_sum_beyond_the_modulus_wraps_around"),
+    mutant("shares of half the clock", "secure", "integers(0, MODULUS, (", "integers(0, MODULUS // 2, (",
+           "test_all_servers_but_one_see_uniform_numbers[0-seen0]"),
+    mutant("a conspiracy priced one step too late", "secure", 'shared_pmf([0, whole("sensitivity", sensitivity, least=1)]', "shared_pmf([1, 2]",
+           "test_the_loss_of_a_conspiracy[0.5-1.675]"),
+    mutant("Poisson noise of twice the variance", "secure", 'non_negative("variance", variance) / 2', 'non_negative("variance", variance)',
+           "test_skellam_noise_has_its_law_in_one_piece_and_in_parts"),
+    mutant("a group too few", "engine", "place <= {most}", "place < {most}", "test_the_kept_lines_are_those_of_a_second_program[5-07-2]"),
+    mutant("a group too many", "engine", "place <= {most}", "place <= {most} + 1", "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("the lot ranks the people of a group", "engine", "(partition by person order", "(partition by grp order",
+           "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("a person's sum is not cut", "engine", "cast(least({top}, sum({row})) as bigint)", "cast(sum({row}) as bigint)",
+           "test_a_planted_person_moves_no_more_than_promised[one key, often]"),
+    mutant("rows are not cut below", "engine", "floor(greatest(0, least({top}, {coins})))", "floor(least({top}, {coins}))",
+           "test_a_planted_person_moves_no_more_than_promised[both]"),
+    mutant("a missing value is the largest", "engine", "coalesce(r.{_name('value', value)} + 0, 0)", "r.{_name('value', value)} + 0",
+           "test_a_planted_person_moves_no_more_than_promised[no value]"),
+    mutant("half a coin", "engine", "floor(greatest(0, least({top}, {coins})))", "greatest(0, least({top}, {coins}))",
+           "test_fractions_nan_and_infinity_become_whole_coins_without_an_error"),
+    mutant("texts are added up while they look like numbers", "engine", "')} + 0, 0)", "')}, 0)",
+           "test_a_column_that_is_no_number_is_refused_whatever_it_holds[varchar]"),
+    mutant("nobody is a person", "engine", "where r.{person} is not null and r.{group}", "where r.{group}",
+           "test_a_planted_person_moves_no_more_than_promised[nobody]"),
+    mutant("the salt is ignored", "engine", "concat('{salt}:',", "concat('07:',",
+           "test_another_salt_keeps_others_and_the_same_salt_the_same_on_one_thread_or_more"),
+    mutant("one lot for all", "engine", "cast(person as string), ':', cast(grp", "':', cast(grp",
+           "test_the_lot_is_fair_to_places_and_to_pairs_and_between_neighbouring_ids"),
+    mutant("a small group too many", "engine", "count(*) >= {few}", "count(*) >= {few} - 1",
+           "test_the_counts_are_those_of_the_kept_lines_and_small_groups_are_left_out"),
+    mutant("a text may end itself", "engine", "all(mark in _MARKS or mark.isalnum() for mark in value)", "all(value)",
+           "test_a_text_that_could_end_itself_is_refused[it's]"),
+    mutant("a number for a column of texts", "engine", "if not isinstance(value, str):", "if value is None:",
+           "test_a_text_that_could_end_itself_is_refused[5]"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -380,8 +420,9 @@ def kill(mutant, folder):
     return failure[1]
 
 
-def mutants_of(file):
-    return pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant.file == file], ids=lambda mutant: mutant.name)
+def mutants_of(place):
+    """Those of one module, or of all modules of a package."""
+    return pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant.file.startswith(place)], ids=lambda mutant: mutant.name)
 
 
 class Mutated:                                   # one class for each module, so that workers can share them
@@ -400,7 +441,7 @@ class TestSensitivity(Mutated):
     pass
 
 
-@mutants_of("budget.py")
+@mutants_of("budget/")
 class TestBudget(Mutated):
     pass
 
@@ -410,7 +451,7 @@ class TestDistributions(Mutated):
     pass
 
 
-@mutants_of("local.py")
+@mutants_of("local/")
 class TestLocal(Mutated):
     pass
 
@@ -425,7 +466,7 @@ class TestDataDependent(Mutated):
     pass
 
 
-@mutants_of("fdp.py")
+@mutants_of("fdp/")
 class TestFdp(Mutated):
     pass
 
@@ -445,7 +486,7 @@ class TestSynthetic(Mutated):
     pass
 
 
-@mutants_of("anonymity.py")
+@mutants_of("anonymity/")
 class TestAnonymity(Mutated):
     pass
 
@@ -481,14 +522,25 @@ def test_algorithm_1_is_no_imposter(tmp_path):
     assert run_tests(tmp_path, [control.killer], change)[0] == 0
 
 
+@mutants_of("engine.py")
+class TestEngine(Mutated):
+    pass
+
+
 @mutants_of("audit.py")
 class TestAudit(Mutated):
     pass
 
 
+@mutants_of("secure.py")
+class TestSecure(Mutated):
+    pass
+
+
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget", "fdp", "distributions", "local", "quantiles", "data_dependent", "histograms", "partitions", "synthetic",
-               "anonymity", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit")  # fmt: skip
+    modules = ("mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
+               "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "partitions", "engine", "synthetic",
+               "anonymity/measures", "anonymity/tables", "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

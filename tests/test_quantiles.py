@@ -24,7 +24,7 @@ def neighbours(table, universe, adjacency):
 
 
 def log_density(values, q, points, *, epsilon, adjacency):
-    edges, probabilities = quantile_density(values, q, low=0, high=1, epsilon=epsilon, adjacency=adjacency)
+    edges, probabilities = quantile_density(values, share=q, low=0, high=1, epsilon=epsilon, adjacency=adjacency)
     i = np.searchsorted(edges, points) - 1
     return np.log(probabilities[i] / np.diff(edges)[i])
 
@@ -67,18 +67,18 @@ def test_the_density_is_the_exponential_mechanism_on_a_fine_grid(q):
     values, points = [0.5, 2, 2, 3.25], (np.arange(4000) + 0.5) / 1000
     below = np.searchsorted(values, points)
     law = exponential_pmf(-np.abs(below - q * 4), sensitivity=1.0, epsilon=1.4, monotone=q in (0, 1))
-    edges, probabilities = quantile_density(values, q, low=0, high=4, epsilon=1.4)
+    edges, probabilities = quantile_density(values, share=q, low=0, high=4, epsilon=1.4, adjacency="replace")
     assert edges.tolist() == [0, *values, 4]
     assert probabilities == pytest.approx([law[(a < points) & (points < b)].sum() for a, b in itertools.pairwise(edges)], abs=1e-12)
     assert probabilities[2] == 0                 # between the two equal values
 
 
 def test_by_hand():
-    edges, probabilities = quantile_density([1, 3], 0.5, low=0, high=4, epsilon=2.0)
+    edges, probabilities = quantile_density([1, 3], share=0.5, low=0, high=4, epsilon=2.0, adjacency="replace")
     assert probabilities == pytest.approx(np.array([1 / math.e, 2, 1 / math.e]) / (2 + 2 / math.e))
-    twice = quantile_density([1, 3], 0.5, low=0, high=4, epsilon=1.0, adjacency="add/remove")[1]
+    twice = quantile_density([1, 3], share=0.5, low=0, high=4, epsilon=1.0, adjacency="add/remove")[1]
     assert twice == pytest.approx(probabilities)                     # the median under add/remove needs half the epsilon
-    assert quantile_density([], 0.3, low=-1, high=7, epsilon=1.0)[1].tolist() == [1]
+    assert quantile_density([], share=0.3, low=-1, high=7, epsilon=1.0, adjacency="replace")[1].tolist() == [1]
 
 
 # --- the sampler
@@ -86,11 +86,11 @@ def test_by_hand():
 
 def test_a_draw_follows_the_density_and_is_uniform_inside():
     values, rng = [1, 2, 2, 5, 9], np.random.default_rng(0)
-    draws = np.array([quantile(values, 0.3, low=0, high=10, epsilon=1.0, rng=rng) for _ in range(15_000)])
+    draws = np.array([quantile(values, share=0.3, low=0, high=10, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(15_000)])
     cells = np.linspace(0, 10, 41)               # the values are among these
 
     def law(epsilon):
-        edges, probabilities = quantile_density(values, 0.3, low=0, high=10, epsilon=epsilon)
+        edges, probabilities = quantile_density(values, share=0.3, low=0, high=10, epsilon=epsilon, adjacency="replace")
         heights = probabilities[np.diff(edges) > 0] / np.diff(edges)[np.diff(edges) > 0]
         return heights[np.searchsorted(np.unique(edges), (cells[1:] + cells[:-1]) / 2) - 1] / 4
 
@@ -99,15 +99,15 @@ def test_a_draw_follows_the_density_and_is_uniform_inside():
 
 @pytest.mark.parametrize("values, at", [([], None), ([3.0], None), ([2.0] * 50, None), (list(range(10)), 4.5)])
 def test_the_median_is_the_half_quantile(values, at):
-    assert median(values, low=0, high=9, epsilon=2.0, rng=4) == quantile(values, 0.5, low=0, high=9, epsilon=2.0, rng=4)
+    assert median(values, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4) == quantile(values, share=0.5, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4)
     if at:
-        assert abs(median(values, low=0, high=9, epsilon=500.0, rng=4) - at) <= 0.5
+        assert abs(median(values, low=0, high=9, epsilon=500.0, adjacency="replace", rng=4) - at) <= 0.5
 
 
 def test_equal_values_leave_no_interval_to_hit_and_a_public_noise_gives_them_one():
     ages, rng = np.repeat([30.0, 50.0, 80.0], [100, 801, 100]), np.random.default_rng(1)
-    plain = [median(ages, low=0, high=100, epsilon=1.0, rng=rng) for _ in range(200)]
-    spread = [median(ages + rng.uniform(-0.5, 0.5, ages.size), low=0, high=100, epsilon=1.0, rng=rng) for _ in range(200)]
+    plain = [median(ages, low=0, high=100, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(200)]
+    spread = [median(ages + rng.uniform(-0.5, 0.5, ages.size), low=0, high=100, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(200)]
     assert np.abs(np.array(plain) - 50).mean() > 5 and np.abs(np.array(spread) - 50).max() < 0.6
 
 
@@ -139,7 +139,7 @@ QS, RATES = [0.25, 0.5], {"replace": (0.5 / 2, 0.5 / 2), "add/remove": (0.5 / 1,
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_two_quantiles_follow_the_product_of_their_laws(adjacency):
     values, rng, fine = [0.2, 0.3, 0.6, 0.7, 0.7, 0.9], np.random.default_rng(2), 200
-    draws = np.array([quantiles(values, QS, low=0, high=1, epsilon=6.0, adjacency=adjacency, rng=rng) for _ in range(20_000)])
+    draws = np.array([quantiles(values, shares=QS, low=0, high=1, epsilon=6.0, adjacency=adjacency, rng=rng) for _ in range(20_000)])
     points = (np.arange(fine) + 0.5) / fine
 
     def law(factor):
@@ -175,7 +175,7 @@ def test_the_levels_are_as_many_as_halvings(m, levels, monkeypatch):
     seen = []
     monkeypatch.setattr("dplib.quantiles._draw", lambda x, q, low, high, rate, rng: seen.append((len(x), round(q, 9), rate)) or (low + high) / 2)
     qs = np.arange(1, m + 1) / (m + 1)
-    answers = quantiles(np.linspace(0, 1, 100), qs, low=0, high=1, epsilon=1.0, adjacency="add/remove")
+    answers = quantiles(np.linspace(0, 1, 100), shares=qs, low=0, high=1, epsilon=1.0, adjacency="add/remove")
     assert len(seen) == m and (np.diff(answers) > 0).all()
     assert len({rate for *_, rate in seen}) <= levels
     assert seen[0][2] == pytest.approx(1 / levels / (2 * max(seen[0][1], 1 - seen[0][1])))
@@ -186,10 +186,10 @@ def test_the_levels_are_as_many_as_halvings(m, levels, monkeypatch):
 def test_a_level_of_two_ranges_costs_a_replaced_row_twice(monkeypatch):
     rates = []
     monkeypatch.setattr("dplib.quantiles._draw", lambda x, q, low, high, rate, rng: rates.append(rate) or (low + high) / 2)
-    quantiles([], [0.1, 0.5, 0.6], low=0, high=1, epsilon=1.0, adjacency="replace")
+    quantiles([], shares=[0.1, 0.5, 0.6], low=0, high=1, epsilon=1.0, adjacency="replace")
     assert rates == pytest.approx([0.5 / 2, 0.5 / (1.6 + 1.6), 0.5 / (1.6 + 1.6)])     # shares 1/5 and 1/5: spread 2 * 4/5 each
     rates.clear()
-    quantiles([], [0, 0.5, 1], low=0, high=1, epsilon=1.0, adjacency="replace")
+    quantiles([], shares=[0, 0.5, 1], low=0, high=1, epsilon=1.0, adjacency="replace")
     assert rates == pytest.approx([0.5 / 2, 0.5 / 2, 0.5 / 2])       # a minimum and a maximum: 1 each
 
 
@@ -198,34 +198,34 @@ def test_a_level_of_two_ranges_costs_a_replaced_row_twice(monkeypatch):
        st.sampled_from([1e-6, 1.0, 1e6, 1e300]), st.integers(0, 99))  # fmt: skip
 def test_answers_are_sorted_and_in_range_whatever_the_values(values, sixteenths, epsilon, seed):
     qs = np.sort(sixteenths) / 16
-    answers = quantiles(values, qs, low=-2, high=3, epsilon=epsilon, rng=seed)
+    answers = quantiles(values, shares=qs, low=-2, high=3, epsilon=epsilon, adjacency="replace", rng=seed)
     assert (np.diff(answers) >= 0).all() and ((-2 <= answers) & (answers <= 3)).all()
-    assert -2 <= quantile(values, qs[0], low=-2, high=3, epsilon=epsilon, rng=seed) <= 3
-    edges, probabilities = quantile_density(values, qs[0], low=-2, high=3, epsilon=epsilon)
+    assert -2 <= quantile(values, share=qs[0], low=-2, high=3, epsilon=epsilon, adjacency="replace", rng=seed) <= 3
+    edges, probabilities = quantile_density(values, share=qs[0], low=-2, high=3, epsilon=epsilon, adjacency="replace")
     assert probabilities.sum() == pytest.approx(1) and (probabilities[np.diff(edges) == 0] == 0).all()
 
 
 def test_a_lot_of_epsilon_gives_the_quantiles():
     values = np.random.default_rng(3).permutation(np.arange(1000.0))
     qs = np.arange(1, 10) / 10
-    answers = quantiles(values, qs, low=0, high=1000, epsilon=1e4, rng=0)
+    answers = quantiles(values, shares=qs, low=0, high=1000, epsilon=1e4, adjacency="replace", rng=0)
     assert np.abs(answers - 1000 * qs).max() <= 1
     assert values[0] != 0                        # the argument is left as it was
 
 
 def test_a_nan_counts_as_the_lower_bound():
-    one = quantile_density([math.nan, 4.0, -math.inf, 99.0], 0.5, low=1, high=5, epsilon=1.0)
-    two = quantile_density([1, 4, 1, 5], 0.5, low=1, high=5, epsilon=1.0)
+    one = quantile_density([math.nan, 4.0, -math.inf, 99.0], share=0.5, low=1, high=5, epsilon=1.0, adjacency="replace")
+    two = quantile_density([1, 4, 1, 5], share=0.5, low=1, high=5, epsilon=1.0, adjacency="replace")
     assert all((a == b).all() for a, b in zip(one, two))
 
 
 @pytest.mark.parametrize("change, name", [
-    ({"q": -0.1}, "q"), ({"q": 1.1}, "q"), ({"q": math.nan}, "q"), ({"q": "half"}, "q"), ({"low": 5}, "low"), ({"low": 6}, "low"),
+    ({"share": -0.1}, "share"), ({"share": 1.1}, "share"), ({"share": math.nan}, "share"), ({"share": "half"}, "share"), ({"low": 5}, "low"), ({"low": 6}, "low"),
     ({"low": -1e308, "high": 1e308}, "high"), ({"high": math.inf}, "high"), ({"epsilon": 0}, "epsilon"), ({"adjacency": "swap"}, "adjacency"),
     ({"values": [[1.0]]}, "values"), ({"values": 1.0}, "values"),
 ])  # fmt: skip
 def test_bad_public_parameters_are_refused(change, name):
-    right = {"values": [1.0], "q": 0.5, "low": 0, "high": 5, "epsilon": 1.0}
+    right = {"values": [1.0], "share": 0.5, "low": 0, "high": 5, "epsilon": 1.0, "adjacency": "replace"}
     for function in (quantile, quantile_density):
         with pytest.raises(ValueError, match=rf"\b{name}\b"):
             function(**{**right, **change})
@@ -233,5 +233,5 @@ def test_bad_public_parameters_are_refused(change, name):
 
 @pytest.mark.parametrize("qs", [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], [0.1, math.nan], "ab", None, [[0.5]]])
 def test_bad_lists_of_quantiles_are_refused(qs):
-    with pytest.raises(ValueError, match="qs"):
-        quantiles([1.0], qs, low=0, high=5, epsilon=1.0)
+    with pytest.raises(ValueError, match="shares"):
+        quantiles([1.0], shares=qs, low=0, high=5, epsilon=1.0, adjacency="replace")

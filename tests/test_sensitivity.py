@@ -16,7 +16,7 @@ BOUNDS = [(0, 3), (-2, 1), (-3, -1), (2, 4), (0, 0), (-1, 1)]
 def largest(query, universe, adjacency, sizes=(0, 1, 2, 3)):
     """The exact sensitivity over all tables of these sizes."""
     tables = [table for size in sizes for table in itertools.product(universe, repeat=size)]
-    return max(empirical(query, table, universe, adjacency) for table in tables)
+    return max(empirical(query, table, universe=universe, adjacency=adjacency) for table in tables)
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -30,18 +30,18 @@ def test_bounded_sum_is_exact(low, high, adjacency):
     universe = range(low - 2, high + 3)
 
     def query(rows):
-        return clip(rows, low, high).sum()
+        return clip(rows, low=low, high=high).sum()
 
-    assert bounded_sum(low, high, adjacency) == largest(query, universe, adjacency, sizes=(0, 1, 2))
+    assert bounded_sum(low=low, high=high, adjacency=adjacency) == largest(query, universe, adjacency, sizes=(0, 1, 2))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("low, high", BOUNDS)
 def test_bounded_mean_is_exact_under_replace(low, high, n):
     def query(rows):
-        return clip(rows, low, high).mean()
+        return clip(rows, low=low, high=high).mean()
 
-    assert bounded_mean(low, high, n) == pytest.approx(largest(query, range(low, high + 1), "replace", sizes=[n]), rel=1e-12)
+    assert bounded_mean(low=low, high=high, n=n) == pytest.approx(largest(query, range(low, high + 1), "replace", sizes=[n]), rel=1e-12)
 
 
 @pytest.mark.parametrize("adjacency, expected", [("add/remove", 1), ("replace", 2)])
@@ -69,16 +69,16 @@ INTERVALS = st.tuples(st.integers(-50, 50), st.integers(-50, 50)).map(sorted)
 @given(INTERVALS, st.lists(st.integers(-60, 60), max_size=6), st.sampled_from(ADJACENCIES))
 def test_no_table_moves_a_clipped_sum_further(bounds, table, adjacency):
     low, high = bounds
-    seen = empirical(lambda rows: clip(rows, low, high).sum(), table, [-60, low, high, 60, 0], adjacency)
-    assert seen <= bounded_sum(low, high, adjacency)
+    seen = empirical(lambda rows: clip(rows, low=low, high=high).sum(), table, universe=[-60, low, high, 60, 0], adjacency=adjacency)
+    assert seen <= bounded_sum(low=low, high=high, adjacency=adjacency)
     if adjacency == "add/remove":                # the row that attains it may always be added
-        assert seen == bounded_sum(low, high, adjacency)
+        assert seen == bounded_sum(low=low, high=high, adjacency=adjacency)
 
 
 @PROPERTY
 @given(st.lists(st.integers(0, 3), max_size=6), st.sampled_from(ADJACENCIES))
 def test_no_table_moves_a_histogram_further_and_each_attains_it(table, adjacency):
-    seen = empirical(lambda rows: np.bincount(np.array(rows, dtype=int), minlength=4), table, range(4), adjacency)
+    seen = empirical(lambda rows: np.bincount(np.array(rows, dtype=int), minlength=4), table, universe=range(4), adjacency=adjacency)
     assert seen == (histogram(adjacency) if table or adjacency == "add/remove" else 0)
 
 
@@ -86,7 +86,7 @@ def test_no_table_moves_a_histogram_further_and_each_attains_it(table, adjacency
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True)), st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300)).map(sorted))
 def test_clip_lands_in_the_interval_and_moves_nothing_that_was_there(values, bounds):
     low, high = bounds
-    clipped = clip(values, low, high)
+    clipped = clip(values, low=low, high=high)
     assert ((low <= clipped) & (clipped <= high)).all()
     assert all(new == old for old, new in zip(values, clipped) if low <= old <= high)
     assert all(new == low for old, new in zip(values, clipped) if math.isnan(old))
@@ -94,13 +94,13 @@ def test_clip_lands_in_the_interval_and_moves_nothing_that_was_there(values, bou
 
 def test_clip_keeps_shape_and_leaves_its_argument_alone():
     values = np.array([[1, np.nan], [-np.inf, np.inf]])
-    assert clip(values, 2, 3).tolist() == [[2, 2], [2, 3]]
+    assert clip(values, low=2, high=3).tolist() == [[2, 2], [2, 3]]
     assert np.isnan(values[0, 1])
-    assert clip(float("nan"), 5, 9) == 5
+    assert clip(float("nan"), low=5, high=9) == 5
 
 
 def test_an_unclipped_nan_would_make_a_sum_useless_and_a_clipped_one_does_not():
-    assert math.isnan(np.sum([1.0, math.nan])) and clip([1.0, math.nan], 0, 10).sum() == 1
+    assert math.isnan(np.sum([1.0, math.nan])) and clip([1.0, math.nan], low=0, high=10).sum() == 1
 
 
 def test_empirical_is_the_local_sensitivity():

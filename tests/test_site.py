@@ -3,10 +3,8 @@ import functools
 import http.server
 import importlib.resources
 import json
-import os
 import random
 import re
-import shutil
 import threading
 from collections import Counter
 from html.parser import HTMLParser
@@ -16,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
+from printing import chromium
 from weighing import asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,7 +129,8 @@ def test_no_explorer_needs_a_library(site):
 # ------------------------------------------------------------------------------------------------------------- in a browser
 
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-CONTRAST = "color-contrast"                      # by far the slowest rule: asked of one text of each look
+CONTRAST = "color-contrast"                      # by far the slowest rule: asked of one text of each look, see SAMPLE
+AXE += f"axe.configure({{rules: [{{id: '{CONTRAST}', selector: '[data-sample]'}}]}});"
 NARROW_RULES = ["scrollable-region-focusable", "target-size"]       # what depends on the width of the window
 
 READY = """async () => {
@@ -182,12 +182,6 @@ LOOK = r"""() => {
     }
     return found;
 }"""
-
-
-def chromium():
-    """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -256,32 +250,30 @@ class Reader:
         self.page.goto(url)
         self.page.evaluate(READY)
 
-    def axe(self, options, where="document"):
-        for violation in self.page.evaluate(f"axe.run({where}, {{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})")["violations"]:
+    def axe(self, **options):
+        for violation in self.page.evaluate(f"axe.run({{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})")["violations"]:
             first, times = violation["nodes"][0], len(violation["nodes"])
             why = " ".join(first["failureSummary"].split())
             yield f"axe, {violation['impact']}: {violation['id']} ×{times}, {first['html'][:120]}: {why[:200]}"
 
-    def contrast(self, scheme):
-        """One text of each combination of colour, size, weight and grounds, in this colour scheme."""
+    def look_at(self, scheme, **options):
+        """By axe's rules in this colour scheme: contrast for one text of each combination of colour, size, weight and grounds."""
         self.page.emulate_media(color_scheme=scheme)
         self.page.evaluate(READY)
         if not self.page.evaluate(SAMPLE):
             yield f"{scheme}: no text to look at"
-            return
-        yield from (f"{scheme}: {found}" for found in self.axe({"runOnly": [CONTRAST]}, "{include: [['[data-sample]']]}"))
+        yield from (f"{scheme}: {found}" for found in self.axe(**options))
 
     def complaints(self, url):
         """Everything wrong with a page: loaded once, looked at on a desk and on a phone, in light and in dark."""
         self.open(url)
         self.page.evaluate(AXE)
         self.noted += self.page.evaluate(LOOK)
-        self.noted += self.axe({"rules": {CONTRAST: {"enabled": False}}})
-        for scheme in ("light", "dark"):
-            self.noted += self.contrast(scheme)
+        self.noted += self.look_at("light")
+        self.noted += self.look_at("dark", runOnly=[CONTRAST])
         self.page.set_viewport_size({"width": WIDTHS["phone"], "height": 900})
         self.page.evaluate(READY)
-        self.noted += [f"phone: {found}" for found in (*self.page.evaluate(LOOK), *self.axe({"runOnly": NARROW_RULES}))]
+        self.noted += [f"phone: {found}" for found in (*self.page.evaluate(LOOK), *self.axe(runOnly=NARROW_RULES))]
         return list(self.noted)
 
 

@@ -17,7 +17,7 @@ SPLITS = ("even", "optimal")
 
 
 def loss(outcome, answers, others, threshold, noise):
-    return log_probability(outcome, answers, threshold, noise=noise) - log_probability(outcome, others, threshold, noise=noise)
+    return log_probability(outcome, answers, threshold=threshold, noise=noise) - log_probability(outcome, others, threshold=threshold, noise=noise)
 
 
 # --- scales
@@ -71,13 +71,13 @@ def test_the_optimal_split_is_pinned(c, share, gain):
                    0.0109809027778, 0.00802951388889, 0.00603989109848, 0.0302882339015]),
 ])  # fmt: skip
 def test_index_law_is_pinned(answers, threshold, law):
-    assert index_pmf(answers, threshold, noise=scales(1.0)) == pytest.approx(law, rel=1e-10)
+    assert index_pmf(answers, threshold=threshold, noise=scales(1.0)) == pytest.approx(law, rel=1e-10)
 
 
 def test_index_law_of_a_long_descent_is_pinned():
     # sums of ages clipped at b minus those at b + 5, epsilon = .1: the search for a clipping bound in many tutorials
     answers = [-32561] * 4 + [-29431, -25365, -21101, -16738, -12635, -8890, -5865, -3723, -2032, -1008, -468, -195, -79, -47] + [0] * 12
-    law = index_pmf(answers, 0.0, noise=scales(0.1))
+    law = index_pmf(answers, threshold=0.0, noise=scales(0.1))
     assert law[13:22] == pytest.approx([7.58032449282e-12, 5.52920130895e-06, 0.00508024216608, 0.0883204525539, 0.160548691244,
                                         0.342870854139, 0.158313403101, 0.083249347937, 0.0481028854473], rel=1e-9)  # fmt: skip
     assert law[-1] == pytest.approx(0.0206673492526, rel=1e-9) and law[:8] == pytest.approx(0, abs=1e-180)
@@ -87,9 +87,9 @@ def test_index_law_of_a_long_descent_is_pinned():
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=6), st.floats(-10, 10), st.floats(0.05, 10), st.sampled_from(SPLITS))
 def test_index_law_is_a_law_and_agrees_with_log_probability(answers, threshold, epsilon, split):
     noise = scales(epsilon, split=split)
-    law = index_pmf(answers, threshold, noise=noise)
-    singles = [log_probability([NO] * i + [YES], answers, threshold, noise=noise) for i in range(len(answers))]
-    singles.append(log_probability([NO] * len(answers), answers, threshold, noise=noise))
+    law = index_pmf(answers, threshold=threshold, noise=noise)
+    singles = [log_probability([NO] * i + [YES], answers, threshold=threshold, noise=noise) for i in range(len(answers))]
+    singles.append(log_probability([NO] * len(answers), answers, threshold=threshold, noise=noise))
     assert law.sum() == pytest.approx(1, abs=1e-10)
     assert law == pytest.approx(np.exp(singles), rel=1e-8, abs=1e-300)
 
@@ -105,13 +105,13 @@ def test_log_probability_is_the_integral_over_the_threshold(outcome, noise):
 
     corners = [-200, *sorted([*answers, threshold]), 200]
     total = sum(integrate.quad(density, a, b, epsabs=1e-14, epsrel=1e-12)[0] for a, b in itertools.pairwise(corners))
-    assert log_probability(outcome, answers, threshold, noise=noise) == pytest.approx(math.log(total), abs=1e-8)
+    assert log_probability(outcome, answers, threshold=threshold, noise=noise) == pytest.approx(math.log(total), abs=1e-8)
 
 
 def test_log_probability_ignores_answers_after_the_last_reply_and_does_not_underflow():
     noise = scales(1.0)
-    assert log_probability([NO, YES], [0, 1, 99], noise=noise) == log_probability([NO, YES], [0, 1], noise=noise)
-    far = log_probability([YES] * 10, [-1e4] * 10, noise=noise)
+    assert log_probability([NO, YES], [0, 1, 99], threshold=0.0, noise=noise) == log_probability([NO, YES], [0, 1], threshold=0.0, noise=noise)
+    far = log_probability([YES] * 10, [-1e4] * 10, threshold=0.0, noise=noise)
     assert far == pytest.approx(-1e4 / 2, rel=0.01)                                  # the threshold comes down, at 1/2 a unit
 
 
@@ -120,26 +120,26 @@ def test_log_probability_ignores_answers_after_the_last_reply_and_does_not_under
 def test_close_answers_are_told_apart_by_density_times_width(gap, centre):
     """Without noise on the answers, (No, Yes) on 0 and a gap is a threshold between the two; with noise, a tiny gap changes nothing."""
     density, _ = integrate.quad(lambda u: math.exp(-abs(u * gap - centre) / 2) / 4, 0, 1)
-    exact = log_probability([NO, YES], [0.0, gap], centre, noise=Scales(2, 0, math.inf))
+    exact = log_probability([NO, YES], [0.0, gap], threshold=centre, noise=Scales(2, 0, math.inf))
     assert exact == pytest.approx(math.log(gap) + math.log(density), abs=1e-9 if gap == 0.5 else 1e-11)
     if gap < 1e-12:
         noise = Scales(2, 0.25, math.inf)
-        assert index_pmf([0.0, gap], centre, noise=noise) == pytest.approx(index_pmf([0.0, 0.0], centre, noise=noise), rel=1e-11)
+        assert index_pmf([0.0, gap], threshold=centre, noise=noise) == pytest.approx(index_pmf([0.0, 0.0], threshold=centre, noise=noise), rel=1e-11)
 
 
 @pytest.mark.parametrize("answers", [[math.inf], [math.nan, 0.0], [[0.0, 1.0]]])
 def test_the_exact_law_wants_a_vector_of_finite_answers(answers):
     with pytest.raises(ValueError, match="answers"):
-        log_probability([NO], answers, noise=scales(1.0))
+        log_probability([NO], answers, threshold=0.0, noise=scales(1.0))
     with pytest.raises(ValueError, match="answers"):
-        index_pmf(answers, noise=scales(1.0))
+        index_pmf(answers, threshold=0.0, noise=scales(1.0))
 
 
 # P(some Yes among k answers T below the threshold) = 5 %; the simple bound asks for 8 (ln k + ln 40)
 @pytest.mark.parametrize("k, margin", [(10, 19.32), (100, 28.51), (1000, 37.72), (30_000, 51.32)])
 def test_false_alarm_margins_are_pinned(k, margin):
     def excess(threshold):
-        return -math.expm1(log_probability([NO] * k, [0] * k, threshold, noise=scales(1.0))) - 0.05
+        return -math.expm1(log_probability([NO] * k, [0] * k, threshold=threshold, noise=scales(1.0))) - 0.05
 
     assert brentq(excess, 1, 100) == pytest.approx(margin, abs=0.005)
     assert margin < 8 * (math.log(k) + math.log(2 / 0.05))
@@ -221,11 +221,11 @@ def conversation(answers, **parameters):
 @pytest.mark.parametrize("seed", range(4))
 def test_arrays_lists_iterators_and_conversations_give_the_same_replies(c, size, seed):
     answers = np.random.default_rng(seed).normal(-4 * c * math.log(size / (4 * c) + 1), 1, size)     # so low that about 2 c pass, anywhere
-    parameters = {"epsilon": 1.0, "c": c, "split": SPLITS[seed % 2], "monotone": seed > 1, "rng": seed}
-    expected = above_threshold(answers, 3.0, **parameters).tolist()
-    assert above_threshold(list(answers), 3.0, **parameters).tolist() == expected
-    assert above_threshold(iter(answers), 3.0, **parameters).tolist() == expected
-    assert above_threshold((answer for answer in answers), 3.0, **parameters).tolist() == expected
+    parameters = {"sensitivity": 1, "epsilon": 1.0, "c": c, "split": SPLITS[seed % 2], "monotone": seed > 1, "rng": seed}
+    expected = above_threshold(answers, threshold=3.0, **parameters).tolist()
+    assert above_threshold(list(answers), threshold=3.0, **parameters).tolist() == expected
+    assert above_threshold(iter(answers), threshold=3.0, **parameters).tolist() == expected
+    assert above_threshold((answer for answer in answers), threshold=3.0, **parameters).tolist() == expected
     assert conversation(answers, **parameters) == expected
     assert len(expected) <= c and expected == sorted(set(expected))
 
@@ -233,9 +233,9 @@ def test_arrays_lists_iterators_and_conversations_give_the_same_replies(c, size,
 def test_indices_are_counted_across_blocks():
     answers = np.full(20_000, -1e9)
     answers[[4095, 4096, 8191, 8192, 19_999]] = 1e9
-    assert above_threshold(answers, 0.0, epsilon=1, c=9, rng=0).tolist() == [4095, 4096, 8191, 8192, 19_999]
-    assert above_threshold(answers, 0.0, epsilon=1, c=3, rng=0).tolist() == [4095, 4096, 8191]
-    indices, values = numeric_sparse(answers, 0.0, epsilon=1, c=4, rng=0)
+    assert above_threshold(answers, threshold=0.0, sensitivity=1, epsilon=1, c=9, rng=0).tolist() == [4095, 4096, 8191, 8192, 19_999]
+    assert above_threshold(answers, threshold=0.0, sensitivity=1, epsilon=1, c=3, rng=0).tolist() == [4095, 4096, 8191]
+    indices, values = numeric_sparse(answers, threshold=0.0, sensitivity=1, epsilon=1, c=4, rng=0)
     assert indices.tolist() == [4095, 4096, 8191, 8192] and values == pytest.approx([1e9] * 4, abs=1e4)
 
 
@@ -248,13 +248,13 @@ def test_an_endless_iterator_is_read_until_the_last_yes_and_not_much_further():
             read += 1
             yield 1e6 if i in (5000, 6000) else -1e6
 
-    assert above_threshold(endless(), 0.0, epsilon=1, c=2, rng=0).tolist() == [5000, 6000]
+    assert above_threshold(endless(), threshold=0.0, sensitivity=1, epsilon=1, c=2, rng=0).tolist() == [5000, 6000]
     assert read < 20_000
 
 
 def test_an_early_yes_in_a_long_list_draws_little_noise():
     rng = np.random.default_rng(0)
-    above_threshold(np.full(1_000_000, 1e9), 0.0, epsilon=1, rng=rng)
+    above_threshold(np.full(1_000_000, 1e9), threshold=0.0, sensitivity=1, epsilon=1, rng=rng)
     fresh = np.random.default_rng(0).random(20_000)
     assert rng.random() in fresh                 # the generator has moved on by less than that
 
@@ -262,12 +262,12 @@ def test_an_early_yes_in_a_long_list_draws_little_noise():
 def test_a_run_stops_at_its_cth_yes():
     answers = np.full(50, 1e6)
     for c in (1, 2, 7, 50, 60):
-        assert above_threshold(answers, 0, epsilon=1, c=c, rng=0).tolist() == list(range(min(c, 50)))
-        assert len(numeric_sparse(answers, 0, epsilon=1, c=c, rng=0)[1]) == min(c, 50)
+        assert above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=0).tolist() == list(range(min(c, 50)))
+        assert len(numeric_sparse(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=0)[1]) == min(c, 50)
 
 
 def test_a_halted_conversation_gives_no_more_answers():
-    watch = AboveThreshold(0, epsilon=1, c=2, rng=0)
+    watch = AboveThreshold(0, sensitivity=1, epsilon=1, c=2, rng=0)
     assert [watch.ask(1e6), watch.halted, watch.ask(-1e6), watch.ask(1e6), watch.halted] == [True, False, False, True, True]
     for answer in (1e6, -1e6, math.nan):
         with pytest.raises(RuntimeError):
@@ -276,8 +276,8 @@ def test_a_halted_conversation_gives_no_more_answers():
 
 def test_nothing_passes_in_an_empty_list():
     for answers in ([], iter([]), np.empty(0)):
-        assert above_threshold(answers, 0, epsilon=1, rng=0).tolist() == []
-    indices, values = numeric_sparse([], 0, epsilon=1, rng=0)
+        assert above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, rng=0).tolist() == []
+    indices, values = numeric_sparse([], threshold=0, sensitivity=1, epsilon=1, rng=0)
     assert indices.shape == values.shape == (0,)
 
 
@@ -285,7 +285,7 @@ def test_one_threshold_noise_serves_the_whole_run():
     # 30,000 answers at the threshold: the fraction that pass tells the noise; redrawn, it would be near 1/2 in every run
     fractions = []
     for seed in range(20):
-        passed = above_threshold(np.zeros(30_000), 0, epsilon=1, c=30_000, split="optimal", rng=seed)
+        passed = above_threshold(np.zeros(30_000), threshold=0, sensitivity=1, epsilon=1, c=30_000, split="optimal", rng=seed)
         noise = scales(1, c=30_000, split="optimal")
         shift = np.random.default_rng(seed).laplace(scale=noise.threshold)           # the first draw of the run
         fractions.append((len(passed) / 30_000, stats.laplace.sf(shift / noise.query)))
@@ -300,7 +300,7 @@ def test_one_threshold_noise_serves_the_whole_run():
 @pytest.mark.parametrize("numeric", [0.2, 0.5])
 def test_released_values_carry_fresh_laplace_noise_whatever_the_comparison_said(numeric):
     # all answers at the threshold: that one passed tells its comparison noise was large, and must tell nothing about its value
-    indices, values = numeric_sparse(np.full(3 * DRAWS, 5.0), 5.0, epsilon=1.0, c=DRAWS, numeric=numeric, rng=23)
+    indices, values = numeric_sparse(np.full(3 * DRAWS, 5.0), threshold=5.0, sensitivity=1, epsilon=1.0, c=DRAWS, numeric=numeric, rng=23)
     assert len(indices) == DRAWS
     scale = DRAWS / numeric
     edges = stats.laplace.ppf(np.linspace(0.01, 0.99, 50), scale=scale)
@@ -311,8 +311,8 @@ def test_released_values_carry_fresh_laplace_noise_whatever_the_comparison_said(
 
 def test_numeric_sparse_finds_the_indices_of_above_threshold_with_the_rest_of_epsilon():
     answers = np.random.default_rng(25).normal(0, 30, 500)
-    indices, values = numeric_sparse(answers, 20, epsilon=2.0, c=4, numeric=0.25, rng=26)
-    assert indices.tolist() == above_threshold(answers, 20, epsilon=1.5, c=4, rng=26).tolist()
+    indices, values = numeric_sparse(answers, threshold=20, sensitivity=1, epsilon=2.0, c=4, numeric=0.25, rng=26)
+    assert indices.tolist() == above_threshold(answers, threshold=20, sensitivity=1, epsilon=1.5, c=4, rng=26).tolist()
     assert np.abs(values - answers[indices]).max() < 40 * 4 / 0.5
 
 
@@ -344,18 +344,18 @@ def outcome_of(indices, c, length):
 @pytest.mark.parametrize("c", [1, 2, 3])
 def test_above_threshold_follows_its_exact_law(c, monotone, split):
     rng = np.random.default_rng(21)
-    parameters = {"epsilon": EPSILON, "c": c, "monotone": monotone, "split": split}
+    parameters = {"sensitivity": 1, "epsilon": EPSILON, "c": c, "monotone": monotone, "split": split}
     outcomes = {outcome: i for i, outcome in enumerate(all_outcomes(c, 4))}
     counts = np.zeros(len(outcomes), dtype=int)
     for _ in range(RUNS):
-        outcome = outcome_of(above_threshold(ANSWERS, THRESHOLD, rng=rng, **parameters), c, 4)
+        outcome = outcome_of(above_threshold(ANSWERS, threshold=THRESHOLD, rng=rng, **parameters), c, 4)
         assert outcome in outcomes, "a run that cannot be"
         counts[outcomes[outcome]] += 1
     right = scales(EPSILON, c=c, monotone=monotone, split=split)
 
     def law(threshold, query):
         noise = Scales(threshold * right.threshold, query * right.query, math.inf)
-        return np.exp([log_probability(outcome, ANSWERS, THRESHOLD, noise=noise) for outcome in outcomes])
+        return np.exp([log_probability(outcome, ANSWERS, threshold=THRESHOLD, noise=noise) for outcome in outcomes])
 
     assert law(1, 1).sum() == pytest.approx(1, abs=1e-9)
     follows(counts, law(1, 1), law(0.5, 1), law(2, 1), law(1, 0.5), law(1, 2))
@@ -363,16 +363,16 @@ def test_above_threshold_follows_its_exact_law(c, monotone, split):
 
 def test_first_index_follows_index_pmf_finely_enough_to_see_a_scale_ten_per_cent_off():
     rng, answers = np.random.default_rng(22), np.linspace(-20, 20, 9)
-    firsts = [above_threshold(answers, 4.0, epsilon=0.5, rng=rng) for _ in range(DRAWS)]
+    firsts = [above_threshold(answers, threshold=4.0, sensitivity=1, epsilon=0.5, rng=rng) for _ in range(DRAWS)]
     counts = np.bincount([first[0] if len(first) else 9 for first in firsts], minlength=10)
     b1, b2, _ = scales(0.5)
     offs = [(1, 1), (1, 1.1), (1, 1 / 1.1), (1.2, 1), (1 / 1.2, 1)]
-    laws = [index_pmf(answers, 4.0, noise=Scales(x * b1, y * b2, math.inf)) for x, y in offs]
+    laws = [index_pmf(answers, threshold=4.0, noise=Scales(x * b1, y * b2, math.inf)) for x, y in offs]
     follows(counts, *laws)
 
 
 def test_a_single_released_value_is_independent_of_passing():
     rng = np.random.default_rng(24)
-    released = np.concatenate([numeric_sparse([0.0], 0.0, epsilon=1.0, rng=rng)[1] for _ in range(40_000)])
+    released = np.concatenate([numeric_sparse([0.0], threshold=0.0, sensitivity=1, epsilon=1.0, rng=rng)[1] for _ in range(40_000)])
     assert 18_500 < len(released) < 21_500       # half of them pass
     has_scale(released, lambda x, s: stats.laplace.cdf(x, scale=s), 2.0, stats.laplace.ppf(np.linspace(0.01, 0.99, 30), scale=2.0), off=1.1)

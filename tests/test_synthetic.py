@@ -80,34 +80,34 @@ def neighbours(adjacency, rng):
 
 
 def test_cells_are_drawn_by_their_weights():
-    drawn = sample([1, 0, 3, 4], 100_000, rng=1)
+    drawn = sample([1, 0, 3, 4], rows=100_000, rng=1)
     follows(np.bincount(drawn, minlength=4), [1 / 8, 0, 3 / 8, 4 / 8], [0.135, 0, 0.37, 0.495], [0.115, 0, 0.385, 0.5])
     table = np.array([[1, 2, 3], [0, 2, 0]])
-    cells = sample(table, 100_000, rng=2)
+    cells = sample(table, rows=100_000, rng=2)
     assert cells.shape == (100_000, 2)
     counts = np.zeros((2, 3))
     np.add.at(counts, tuple(cells.T), 1)
     follows(counts.ravel(), table.ravel() / 8, np.full(6, 1 / 6))
-    assert sample(np.ones((2, 1, 3)), 5, rng=0).shape == (5, 3) and sample(np.ones((2, 2)), 0).shape == (0, 2)
+    assert sample(np.ones((2, 1, 3)), rows=5, rng=0).shape == (5, 3) and sample(np.ones((2, 2)), rows=0).shape == (0, 2)
 
 
 def test_values_are_even_inside_their_bin():
-    drawn = sample([1, 0, 3], 100_000, edges=[-1.0, 0.0, 5.0, 7.0], rng=3)
+    drawn = sample([1, 0, 3], rows=100_000, edges=[-1.0, 0.0, 5.0, 7.0], rng=3)
     counts = np.histogram(drawn, [-1, -0.5, 0, 5, 6, 7])[0]
     follows(counts, [1 / 8, 1 / 8, 0, 3 / 8, 3 / 8], [0.13, 0.12, 0, 0.375, 0.375], [1 / 8, 1 / 8, 0, 0.385, 0.365])
-    assert sample([2], 4, edges=[0, 1], rng=3).dtype == float and sample([2], 0, edges=[0, 1]).shape == (0,)
+    assert sample([2], rows=4, edges=[0, 1], rng=3).dtype == float and sample([2], rows=0, edges=[0, 1]).shape == (0,)
 
 
 def test_weights_are_relative_however_large_or_small():
-    assert sample([1e308, 1e308, 1e308], 50, rng=4).tolist() == sample([1, 1, 1], 50, rng=4).tolist() == sample([5e-324] * 3, 50, rng=4).tolist()
+    assert sample([1e308, 1e308, 1e308], rows=50, rng=4).tolist() == sample([1, 1, 1], rows=50, rng=4).tolist() == sample([5e-324] * 3, rows=50, rng=4).tolist()
     for weights in ([], 1.0, [0, 0], [-1, 2], [math.nan], [math.inf, 1]):
         with pytest.raises(ValueError, match="weights"):
-            sample(weights, 1)
+            sample(weights, rows=1)
     for edges in ([0, 1], [0, 1, 1], [0, 2, 1], [0, 1, math.inf], [0, math.nan, 1], [[0, 1, 2]]):
         with pytest.raises(ValueError, match="edges"):
-            sample([1, 1], 1, edges=edges)
+            sample([1, 1], rows=1, edges=edges)
     with pytest.raises(ValueError, match="edges"):
-        sample([[1, 1]], 1, edges=[0, 1, 2])
+        sample([[1, 1]], rows=1, edges=[0, 1, 2])
 
 
 # --- privacy
@@ -117,7 +117,7 @@ def test_weights_are_relative_however_large_or_small():
 @pytest.mark.parametrize("name", TABLES)
 def test_no_question_about_a_table_moves_by_more_than_is_charged(name, adjacency, monkeypatch):
     def generate(df):
-        return TABLES[name](df, DOMAINS, epsilon=1.0, size=20, adjacency=adjacency, rng=7)
+        return TABLES[name](df, DOMAINS, epsilon=1.0, rows=20, adjacency=adjacency, rng=7)
 
     rng, furthest = np.random.default_rng(8), []
     for seed in range(120):
@@ -133,7 +133,7 @@ def test_no_question_about_a_table_moves_by_more_than_is_charged(name, adjacency
 def test_the_questions_about_a_table_cost_epsilon_in_all(name, adjacency, columns, monkeypatch):
     domains = dict(itertools.islice(DOMAINS.items(), columns))
     df = pd.DataFrame({"a": [0, 1, 1], "b": ["x", "x", "z"], "c": [1, 1, 1]})
-    asked = transcript(monkeypatch, lambda df: TABLES[name](df, domains, epsilon=0.7, size=9, adjacency=adjacency), df, 0)[1]
+    asked = transcript(monkeypatch, lambda df: TABLES[name](df, domains, epsilon=0.7, rows=9, adjacency=adjacency), df, 0)[1]
     kinds = [one.kind for one in asked]
     if name == "independent":
         assert kinds == ["laplace"] * columns and [one.epsilon for one in asked] == pytest.approx([0.7 / columns] * columns)
@@ -170,7 +170,7 @@ def test_an_audit_of_the_noisy_tables_accepts_independent_and_refutes_epsilon_fo
     tables[1].loc[1] = [0, "z", 1]               # another row, other values in all columns
 
     def found():
-        asked = [transcript(monkeypatch, lambda df: independent(df, DOMAINS, epsilon=1.0), df, 0)[1] for df in tables]
+        asked = [transcript(monkeypatch, lambda df: independent(df, DOMAINS, epsilon=1.0, adjacency="replace"), df, 0)[1] for df in tables]
 
         def run(which, size, rng):               # the log likelihood ratio of all noisy tables
             ratio = np.zeros(size)
@@ -195,11 +195,11 @@ def test_an_audit_of_the_noisy_tables_accepts_independent_and_refutes_epsilon_fo
 def test_a_cell_outside_its_domain_is_no_value_and_no_error(name):
     cells = [1] * 500 + [2, math.nan, None, "0", [0], {}, math.inf, pd.NaT, (0, [1])] * 20
     df = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": ["x"] * len(cells)})
-    drawn = TABLES[name](df, {"a": [0, 1], "b": ["x", "y"]}, epsilon=1e9, rng=11)
+    drawn = TABLES[name](df, {"a": [0, 1], "b": ["x", "y"]}, epsilon=1e9, adjacency="replace", rng=11)
     assert drawn.shape == (680, 2) and (drawn.a == 1).all() and (drawn.b == "x").all()
-    nothing = TABLES[name](df, {"a": ["p", "q"], "b": [7, 8]}, epsilon=1e9, size=50, rng=11)
+    nothing = TABLES[name](df, {"a": ["p", "q"], "b": [7, 8]}, epsilon=1e9, rows=50, adjacency="replace", rng=11)
     assert set(nothing.a) <= {"p", "q"} and set(nothing.b) <= {7, 8}
-    nobody = TABLES[name](df[:0], {"a": [0, 1], "b": ["x"]}, epsilon=1.0, size=5, adjacency="add/remove", rng=11)
+    nobody = TABLES[name](df[:0], {"a": [0, 1], "b": ["x"]}, epsilon=1.0, rows=5, adjacency="add/remove", rng=11)
     assert len(nobody) == 5 and (nobody.b == "x").all()
 
 
@@ -209,7 +209,7 @@ def test_one_cell_does_not_change_what_the_others_mean(monkeypatch):
         for domain in ([0, 1], [False, True], [0.0, 1.0], ["0", "1"]):
             one, two = pd.DataFrame({"a": plain}), pd.DataFrame({"a": plain[:-1] + [odd]})
             for generate in TABLES.values():
-                furthest = moved(monkeypatch, lambda df, g=generate, d=domain: g(df, {"a": d}, epsilon=1.0, rng=0), one, two, 0)
+                furthest = moved(monkeypatch, lambda df, g=generate, d=domain: g(df, {"a": d}, epsilon=1.0, adjacency="replace", rng=0), one, two, 0)
                 assert furthest["laplace"] <= 1
 
 
@@ -217,7 +217,7 @@ def test_one_cell_does_not_change_what_the_others_mean(monkeypatch):
 @pytest.mark.parametrize("name", TABLES)
 def test_values_come_out_as_they_went_in(name, domain):
     df = pd.DataFrame({"a": pd.Series([domain[0]] * 60, dtype=object), "b": [1] * 60})
-    drawn = TABLES[name](df, {"a": domain, "b": [0, 1]}, epsilon=1e9, rng=12)
+    drawn = TABLES[name](df, {"a": domain, "b": [0, 1]}, epsilon=1e9, adjacency="replace", rng=12)
     if domain[0] is None:                        # what pandas writes for it depends on its version
         assert drawn.a.isna().all()
     else:
@@ -231,11 +231,11 @@ def test_the_index_does_not_matter_and_the_table_is_left_alone(name):
     df = pd.DataFrame({column: rng.choice(domain, 40) for column, domain in DOMAINS.items()})
     odd = df.set_axis(rng.integers(0, 5, 40))
     kept = odd.copy()
-    drawn = TABLES[name](odd, DOMAINS, epsilon=3.0, rng=14)
-    pd.testing.assert_frame_equal(drawn, TABLES[name](df, DOMAINS, epsilon=3.0, rng=14))
+    drawn = TABLES[name](odd, DOMAINS, epsilon=3.0, adjacency="replace", rng=14)
+    pd.testing.assert_frame_equal(drawn, TABLES[name](df, DOMAINS, epsilon=3.0, adjacency="replace", rng=14))
     pd.testing.assert_frame_equal(odd, kept)
     assert drawn.index.tolist() == list(range(40)) and list(drawn) == list(DOMAINS)
-    assert [len(TABLES[name](df, DOMAINS, epsilon=3.0, size=size, rng=1)) for size in (0, 1, 77)] == [0, 1, 77]
+    assert [len(TABLES[name](df, DOMAINS, epsilon=3.0, rows=size, adjacency="replace", rng=1)) for size in (0, 1, 77)] == [0, 1, 77]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -243,11 +243,11 @@ def test_bad_shapes_are_refused(name):
     df, generate = pd.DataFrame({"a": [0, 1], "b": ["x", "y"]}), TABLES[name]
     for domains in ({}, {"nobody": [1]}, {"a": []}, {"a": [0, 0]}, {"a": [None, math.nan]}, {"a": [1, True]}, ["a"], None):
         with pytest.raises(ValueError, match="domains"):
-            generate(df, domains, epsilon=1.0)
-    with pytest.raises(ValueError, match="size"):
+            generate(df, domains, epsilon=1.0, adjacency="replace")
+    with pytest.raises(ValueError, match="rows"):
         generate(df, {"a": [0, 1]}, epsilon=1.0, adjacency="add/remove")
     with pytest.raises(ValueError, match="df"):
-        generate([[0]], {"a": [0, 1]}, epsilon=1.0)
+        generate([[0]], {"a": [0, 1]}, epsilon=1.0, adjacency="replace")
 
 
 # --- what is kept
@@ -276,14 +276,14 @@ def laws(df):
 def test_independent_keeps_the_columns_and_loses_what_relates_them():
     df = chain(3000, np.random.default_rng(15))
     alone, chained, _ = laws(df)
-    follows(joint(independent(df, DOMAINS, epsilon=1e9, size=60_000, rng=16)).ravel(), alone, chained)
+    follows(joint(independent(df, DOMAINS, epsilon=1e9, rows=60_000, adjacency="replace", rng=16)).ravel(), alone, chained)
 
 
 def test_chow_liu_keeps_the_pairs_of_its_tree():
     df = chain(3000, np.random.default_rng(17))
     df.loc[df.index[:300], "c"] = df.a[:300]     # so that the rows are no chain any more
     alone, chained, itself = laws(df)
-    drawn = chow_liu(df, DOMAINS, epsilon=1e9, size=60_000, rng=18)
+    drawn = chow_liu(df, DOMAINS, epsilon=1e9, rows=60_000, adjacency="replace", rng=18)
     assert drawn.attrs["edges"] == [("a", "b"), ("b", "c")]
     follows(joint(drawn).ravel(), chained, alone, itself)
 
@@ -291,8 +291,8 @@ def test_chow_liu_keeps_the_pairs_of_its_tree():
 def test_with_moderate_epsilon_a_strong_relation_survives():
     df = chain(4000, np.random.default_rng(19))
     true = ((df.a == 1) & (df.b == "z")).mean()
-    kept = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (chow_liu(df, DOMAINS, epsilon=2.0, rng=seed) for seed in range(10))]
-    lost = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (independent(df, DOMAINS, epsilon=2.0, rng=seed) for seed in range(10))]
+    kept = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (chow_liu(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
+    lost = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (independent(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
     assert np.abs(np.array(kept) - true).max() < 0.06 < true - max(lost)
 
 
@@ -312,7 +312,7 @@ def test_the_edges_are_a_spanning_tree_and_with_a_large_epsilon_the_best_one():
             for j in range(1, d):
                 codes[:, j] = np.where(rng.random(200) < rng.random(), codes[:, rng.integers(j)], codes[:, j])
             df = pd.DataFrame(codes, columns=names)
-            any_tree, best = ([tuple(map(names.index, edge)) for edge in chow_liu(df, domains, epsilon=epsilon, size=3, rng=seed).attrs["edges"]]
+            any_tree, best = ([tuple(map(names.index, edge)) for edge in chow_liu(df, domains, epsilon=epsilon, rows=3, adjacency="replace", rng=seed).attrs["edges"]]
                               for epsilon in (0.01, 1e9))
             assert spanning(any_tree, d) and spanning(best, d)
             shares = [np.bincount(column, minlength=3) / 200 for column in codes.T]
@@ -328,11 +328,11 @@ def test_the_edges_are_a_spanning_tree_and_with_a_large_epsilon_the_best_one():
 
 def test_one_column_has_no_edges_and_a_parent_never_seen_falls_back_on_the_column():
     df = pd.DataFrame({"a": [0, 0, 1] * 100})
-    rows = chow_liu(df, {"a": [0, 1]}, epsilon=1e9, size=10_000, rng=21)
+    rows = chow_liu(df, {"a": [0, 1]}, epsilon=1e9, rows=10_000, adjacency="replace", rng=21)
     assert rows.attrs["edges"] == []
     follows(np.bincount(rows.a), [2 / 3, 1 / 3], [0.7, 0.3])
     for seed in range(30):                       # hardly any budget: many empty rows in the pairs' tables
-        rows = chow_liu(df.assign(b=df.a, c=1), {"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]}, epsilon=0.01, size=50, rng=seed)
+        rows = chow_liu(df.assign(b=df.a, c=1), {"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]}, epsilon=0.01, rows=50, adjacency="replace", rng=seed)
         assert rows.isin({"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]}).all(axis=None)
 
 

@@ -16,6 +16,7 @@ from dplib import (
     budget,
     data_dependent,
     distributions,
+    engine,
     fdp,
     histograms,
     local,
@@ -28,7 +29,7 @@ from dplib import (
 )
 
 MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent,
-           partitions)  # fmt: skip
+           partitions, engine)  # fmt: skip
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -40,7 +41,7 @@ def coin(data, size, rng):
 
 def opened(**parameters):
     """A budget to spend from."""
-    return budget.Budget(1.0, 1e-5).spend(**parameters)
+    return budget.Budget(1.0, delta=1e-5).spend(**parameters)
 
 
 def parallel(adjacency):
@@ -73,8 +74,9 @@ RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
 GROUPS = {"counts": pd.Series(15, index=range(200)), "epsilon": 1.0, "delta": 1e-5, "num_groups": 1, "per_group": 1, "at_least": 2}
+SQL = {"table": "events", "person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
 LIMIT = {"epsilon": 1.0, "delta": 1e-5, "num_groups": 2, "per_group": 3}
-ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "size": 3, "adjacency": "replace"}
+ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "rows": 3, "adjacency": "replace"}
 
 # every public function with parameters that are right
 RIGHT = {
@@ -106,18 +108,21 @@ RIGHT = {
     parallel: {"adjacency": "replace"},
     svt.scales: {"epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": True, "numeric": 0.5, "split": "optimal"},
     svt.above_threshold: SPARSE,
+    engine.bounded_sql: {**SQL, "at_least": 2},
+    engine.kept_sql: SQL,
+    engine.condition: {"column": "cents", "op": "<=", "value": 5, "schema": {"cents": int}},
     svt.numeric_sparse: {**SPARSE, "numeric": 0.5},
     svt.AboveThreshold: {name: value for name, value in SPARSE.items() if name != "answers"},
     svt.log_probability: {"outcome": [0, 1], "answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
     svt.log_laplace_cdf: {"x": np.array([-1.0, 1.0])},
     svt.index_pmf: {"answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
-    svt.exact_loss: {"name": "alg1", "answers": [0, 0], "answers2": [1, 1], "outcome": [0, 1], "threshold": 0.0, "epsilon": 1.0, "c": 1},
+    svt.exact_loss: {"name": "alg1", "answers": [0, 0], "neighbours": [1, 1], "outcome": [0, 1], "threshold": 0.0, "epsilon": 1.0, "c": 1},
     svt.worst_loss: {"name": "alg4", "k": 2, "epsilon": 1.0, "c": 1},
     svt.run_variant: {"name": "alg6", "answers": ANSWERS, "threshold": 0.0, "epsilon": 1.0, "c": 2, "size": 2},
     audit.epsilon_lower_bound: {**COUNTS, "delta": 0.0},
     audit.mu_lower_bound: COUNTS,
     audit.runs_needed: {"p": 0.5, "q": 0.1, "epsilon": 1.0, "confidence": 0.95, "power": 0.9},
-    audit.audit: {"run": coin, "d": 0, "d2": 1, "n": 100, "delta": 0.0, "confidence": 0.95},
+    audit.audit: {"run": coin, "data": 0, "neighbour": 1, "n": 100, "delta": 0.0, "confidence": 0.95},
     fdp.approx: {"epsilon": 1.0, "delta": 0.01},
     fdp.gaussian: {"mu": 1.0},
     fdp.laplace: {"epsilon": 1.0},
@@ -143,7 +148,7 @@ RIGHT = {
     decode: {"reports": np.eye(8, 128), "cohorts": [0, 1] * 4, "candidates": ["ada", "bob"]},
     anonymity.classes: CLASSES,
     anonymity.k_anonymity: CLASSES,
-    anonymity.l_diversity: {**CLASSES, "sensitive": "illness", "kind": "recursive", "c": 2.0},
+    anonymity.l_diversity: {**CLASSES, "sensitive": "illness", "method": "recursive", "c": 2.0},
     anonymity.t_closeness: {**CLASSES, "sensitive": "illness", "ordered": True},
     anonymity.discernibility: CLASSES,
     anonymity.average_class: {**CLASSES, "k": 2},
@@ -167,14 +172,13 @@ RIGHT = {
     histograms.perturb_tree: {**BINS, "branching": 2},
     histograms.consistent: LEVELS,
     histograms.range_count: {**LEVELS, "start": 0, "stop": 1},
-    synthetic.sample: {"weights": [1.0, 2.0], "size": 3, "edges": [0, 1, 2]},
+    synthetic.sample: {"weights": [1.0, 2.0], "rows": 3, "edges": [0, 1, 2]},
     synthetic.independent: ROWS,
     synthetic.chow_liu: ROWS,
     synthetic.mwem: {"counts": [3, 0, 5, 1], "queries": np.eye(4), "epsilon": 1.0, "rounds": 2},
-    quantiles.quantile: {**RANGE, "q": 0.3, "epsilon": 1.0, "adjacency": "add/remove"},
-    quantiles.quantiles: {**RANGE, "qs": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
+    quantiles.quantile: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "add/remove"},
+    quantiles.quantiles: {**RANGE, "shares": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
     quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
-    quantiles.quantile_density: {**RANGE, "q": 0.3, "epsilon": 1.0, "adjacency": "replace"},
     partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
     partitions.truncated_geometric: GROUPS,
     partitions.release: {**GROUPS, "noise": "laplace"},
@@ -183,6 +187,7 @@ RIGHT = {
     partitions.gaussian_threshold: LIMIT,
     partitions.threshold_delta: {"noise": "gaussian", "threshold": 20.0, "epsilon": 1.0, "scale": 4.0, "num_groups": 2, "per_group": 1.0},
     partitions.bound: {"table": FILMS, "person": "user", "group": "film", "num_groups": 1, "salt": "2023"},
+    quantiles.quantile_density: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "replace"},
     data_dependent.mean_local_sensitivity: RANGE,
     data_dependent.median_local_sensitivity: {**RANGE, "steps": 1},
     data_dependent.smooth_sensitivity: {**RANGE, "beta": 0.1},
@@ -211,7 +216,7 @@ NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
 NOT_PARTS = [None, 3, [TRADE_OFF], [(1.0, 2)], [(TRADE_OFF, 1, 1)]]
 WRONG = {
-    "qs": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "steps": NOT_WHOLE, "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
+    "shares": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "share": [*NOT_FINITE, -0.1, 1.1], "steps": NOT_WHOLE, "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
     "blocks": [*NOT_WHOLE, 0],
     "f": [None, 1.0, "f"], "functions": [[], [1.0], [None]], "parts": NOT_PARTS,
     "alpha": [[], 0.5, [0.5, 0.1], [0.1, 0.1], [-0.1, 0.5], [0.1, 1.1], [math.nan, 0.5]],
@@ -222,7 +227,7 @@ WRONG = {
     "numeric": NOT_A_PROBABILITY,
     "threshold": NOT_FINITE, "low": [*NOT_FINITE, 2.0], "high": [*NOT_FINITE, -1.0],
     "c": [*NOT_WHOLE, 0], "n": [*NOT_WHOLE, 0], "k": NOT_WHOLE, "k1": [*NOT_WHOLE, 11], "k2": [*NOT_WHOLE, 11],
-    "size": [bad for bad in NOT_WHOLE if bad is not None],
+    "size": [bad for bad in NOT_WHOLE if bad is not None], "rows": [bad for bad in NOT_WHOLE if bad is not None],
     "rho": NEGATIVE, "mu": NEGATIVE, "order": [None, 1, 0.5, math.nan, [2.0, 1.0]],
     "orders": [[], 2.0, [2.0], [2.0, 1.0], [2.0, math.nan], [2.0, math.inf], None], "rdp": [[], 1.0, [1.0], [1.0, -1e-9], [1.0, math.nan], None],
     "tags": [*NOT_WHOLE, 0], "reports": [*NOT_INTEGERS, [], [0, 3], [-1]],
@@ -230,7 +235,7 @@ WRONG = {
     "scores": [*NOT_A_VECTOR, []], "answers": NOT_A_VECTOR, "universe": [[]], "run": [lambda data, size, rng: np.zeros(size + 1)],
     # tables and attacks on them
     "df": [None, PATIENTS.iloc[:0], [[20, "F"]], PATIENTS["age"]], "qi": [None, [], 7, "nobody", ["age", "nobody"], ["age", "age"], [["age"]]],
-    "sensitive": [None, 7, "nobody", ["illness"]], "kind": NOT_A_WORD, "ordered": [None, "yes", 2], "labels": [None, 0, [0, 1], np.zeros((4, 1))],
+    "sensitive": [None, 7, "nobody", ["illness"]], "ordered": [None, "yes", 2], "labels": [None, 0, [0, 1], np.zeros((4, 1))],
     "hierarchies": [None, [], {}, {"nobody": []}, {"age": None}, {"age": ["*"]}, {"age": [lambda age: [1, 2]]}],
     "suppress": NOT_A_PROBABILITY, "cost": [3, "loss"],
     "on": [[], ["film", "mood"], "mood"], "person": ["mood"], "item": ["mood"], "tolerance": [{"stars": 0}, {"stars": math.nan}, {"mood": 1.0}],
@@ -255,7 +260,6 @@ OWN_WRONG = {
     **{(function, "values"): [*NOT_A_VECTOR, []] for function in (data_dependent.median_local_sensitivity, data_dependent.smooth_sensitivity,
        data_dependent.smooth_median, data_dependent.median_distance)},
     (data_dependent.sample_and_aggregate, "values"): [1.0, np.array(1.0)],
-    **{(function, "q"): [*NOT_FINITE, -0.1, 1.1] for function in (quantiles.quantile, quantiles.quantile_density)},
     **{(function, "low"): [*NOT_FINITE, 1.0, 2.0] for function in (*map(quantiles.__dict__.get, quantiles.__all__), data_dependent.sample_and_aggregate)},
     **{(function, "beta"): NOT_POSITIVE for function in (data_dependent.smooth_sensitivity, data_dependent.cauchy_epsilon, data_dependent.laplace_delta)},
     (data_dependent.laplace_delta, "epsilon"): [*NEGATIVE, 0.5],
@@ -263,7 +267,7 @@ OWN_WRONG = {
     (data_dependent.propose_test_release, "delta"): NOT_INSIDE,
     **{(function, "epsilon"): NEGATIVE for function in (fdp.approx, fdp.laplace)},
     **{(fdp.finite, name): NOT_A_LAW for name in PAIR},
-    (fdp.clt, "parts"): [*NOT_PARTS, [], [(fdp.gaussian(0.0), 5)], [(fdp.approx(1.0, 0.1), 5)], [(TRADE_OFF.subsample(0.1), 5)]],
+    (fdp.clt, "parts"): [*NOT_PARTS, [], [(fdp.gaussian(0.0), 5)], [(fdp.approx(1.0, delta=0.1), 5)], [(TRADE_OFF.subsample(0.1), 5)]],
     (mechanisms.geometric, "sensitivity"): [*NOT_WHOLE, 0],
     (mechanisms.geometric, "value"): NOT_INTEGERS,
     (mechanisms.discrete_gaussian, "value"): NOT_INTEGERS,
@@ -288,6 +292,11 @@ OWN_WRONG = {
     **{(getattr(partitions, name), "delta"): NOT_INSIDE for name in partitions.__all__},
     **{(function, "per_group"): [*NOT_WHOLE, 0] for function in (partitions.release, partitions.truncated_geometric, partitions.geometric_threshold)},
     (partitions.bound, "salt"): ["", 7, b"2023"], (partitions.bound, "table"): [None, [[7, 1]], FILMS["film"]],
+    **{(function, name): bad for function in (engine.bounded_sql, engine.kept_sql) for name, bad in {
+        "table": [None, "", "a b", "a;b", "a..b"], "person": [None, 7, "", "a b", "1a", "größe"], "group": [None, "a.b"], "value": [None, "cents;"],
+        "high": [*NOT_WHOLE, 0, 2**31], "salt": [None, "", 7, b"07", "0x7"]}.items()},
+    (engine.condition, "column"): [None, 7, "film", "cents;"], (engine.condition, "value"): [None, "5", 5.0, True, 2**63],
+    (engine.condition, "op"): [None, "==", "in"], (engine.condition, "schema"): [None, ["cents"], {"cents": float}],
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
     **{(function, "name"): [*NOT_A_WORD, "Alg1", "alg7"] for function in (svt.exact_loss, svt.worst_loss, svt.run_variant)},
@@ -362,26 +371,43 @@ def test_budget_wants_slack_exactly_where_it_is_used(parameters):
 
 def test_more_replies_than_answers_are_refused():
     with pytest.raises(ValueError, match="outcome"):
-        svt.log_probability([0, 0, 1], [0, 0], noise=NOISE)
+        svt.log_probability([0, 0, 1], [0, 0], threshold=0.0, noise=NOISE)
 
 
 def test_an_event_that_contradicts_nothing_cannot_be_planned_for():
     for p, q in ((0.1, 0.1), (0.2, 0.1), (math.e / 10, 0.1), (1e-9, 0.9)):
         with pytest.raises(ValueError, match="p="):
-            audit.runs_needed(p, q, 1.0)
+            audit.runs_needed(p, q, epsilon=1.0)
 
 
-def test_privacy_parameters_are_keyword_only():
-    conversions = {
-        fdp.approx, fdp.laplace,
-        mechanisms.gaussian_sigma, mechanisms.gaussian_delta, budget.Budget, audit.runs_needed, svt.scales, distributions.exact_delta,
-        budget.basic, budget.advanced, budget.optimal, budget.pure_to_zcdp, budget.gaussian_rdp,
-        budget.zcdp_to_approx, budget.rdp_to_approx, budget.gdp_to_approx,
+def public_signatures():
+    """Name of each public function or class, and of the methods that charge or draw -> its parameters."""
+    things = {name: thing for name, thing in PUBLIC.items() if callable(thing) and thing in RIGHT} | METHODS
+    for name, thing in things.items():
+        yield name, [parameter for parameter in inspect.signature(thing).parameters.values() if parameter.name != "self"]
+
+
+def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
+    """After the first, by position, only what belongs to it: a second law, the replies to its questions, a table's columns, ..."""
+    belongs = {
+        "q", "rdp", "beta", "k2", "n", "neighbour", "data", "answers", "neighbours", "outcome", "table", "distance", "estimate", "queries",
+        "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on", "group", "target", "padding", "others", "population",
+        "targets", "cohorts", "candidates", "op", "value",
     }  # fmt: skip
-    named = {"epsilon", "delta", "sigma", "c", "sensitivity", "confidence", "monotone", "split", "numeric", "rng"}
-    for function in set(RIGHT) & set(filter(callable, PUBLIC.values())) - conversions:
-        for name, parameter in inspect.signature(function).parameters.items():
-            assert name not in named or parameter.kind is inspect.Parameter.KEYWORD_ONLY, f"{function.__name__}({name})"
+    for name, parameters in public_signatures():
+        for i, parameter in enumerate(parameters):
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+                assert i == 0 or parameter.name in belongs, f"{name}({parameter.name}) can be given by position"
+                assert parameter.default is inspect.Parameter.empty, f"{name}({parameter.name}) is by position, and has a default"
+
+
+def test_adjacency_is_always_said_and_sensitivity_wherever_noise_is_drawn():
+    required = inspect.Parameter.empty
+    for name, parameters in public_signatures():
+        drawing = any(parameter.name == "rng" for parameter in parameters)
+        for parameter in parameters:
+            if parameter.name == "adjacency" or parameter.name == "threshold" and name != "fuzzy_link" or parameter.name == "sensitivity" and drawing:
+                assert parameter.default is required, f"{name}({parameter.name}) has a default"
 
 
 # --- private values
@@ -405,7 +431,7 @@ def test_additive_noise_neither_raises_nor_warns_at_any_value(value):
 @pytest.mark.parametrize("value", [*ODD_INTEGERS, ODD_INTEGERS, np.array([2**64 - 1], dtype=np.uint64), np.array([True, False])])
 def test_integer_noise_neither_raises_nor_warns_at_any_value(value):
     for seed in SEEDS:
-        mechanisms.geometric(value, epsilon=0.01, rng=seed)
+        mechanisms.geometric(value, sensitivity=1, epsilon=0.01, rng=seed)
         mechanisms.discrete_gaussian(value, sigma=100, rng=seed)
         for k in (2, 7, 10**6):
             reports = local.randomized_response(value, epsilon=0.5, k=k, rng=seed)
@@ -435,22 +461,22 @@ def test_watching_a_stream_neither_raises_nor_warns_at_any_answer(dress):
     for seed in SEEDS:
         for threshold in (0.0, 1e308, -1e308):
             for ordered in itertools.islice(itertools.permutations(ODD), 0, 5040, 700):
-                indices = svt.above_threshold(dress(list(ordered)), threshold, epsilon=1, c=7, rng=seed)
-                values = svt.numeric_sparse(dress(list(ordered)), threshold, epsilon=1, c=7, rng=seed)[1]
+                indices = svt.above_threshold(dress(list(ordered)), threshold=threshold, sensitivity=1, epsilon=1, c=7, rng=seed)
+                values = svt.numeric_sparse(dress(list(ordered)), threshold=threshold, sensitivity=1, epsilon=1, c=7, rng=seed)[1]
                 assert not any(math.isnan(ordered[i]) for i in indices) and not np.isnan(values).any()
                 assert {i for i in range(7) if ordered[i] == math.inf} <= set(indices.tolist())
 
 
 def test_a_conversation_neither_raises_nor_warns_and_a_nan_never_passes():
-    watch = svt.AboveThreshold(0.0, epsilon=1, c=100, rng=0)
+    watch = svt.AboveThreshold(0.0, sensitivity=1, epsilon=1, c=100, rng=0)
     replies = [watch.ask(value) for value in (math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)]
     assert replies == [False, True, False, True, False]
 
 
 def test_a_missing_value_is_a_nan_wherever_it_comes_from():
-    assert sensitivity.clip([None, 1.0], 0, 2).tolist() == [0, 1]
-    assert svt.above_threshold([None, 1e9], 0, epsilon=1, rng=0).tolist() == [1]
-    assert svt.above_threshold(iter([None, 1e9]), 0, epsilon=1, rng=0).tolist() == [1]
+    assert sensitivity.clip([None, 1.0], low=0, high=2).tolist() == [0, 1]
+    assert svt.above_threshold([None, 1e9], threshold=0, sensitivity=1, epsilon=1, rng=0).tolist() == [1]
+    assert svt.above_threshold(iter([None, 1e9]), threshold=0, sensitivity=1, epsilon=1, rng=0).tolist() == [1]
 
 
 # --- randomness
@@ -464,8 +490,8 @@ def drawn(function, rng):
         parameters["value"] = np.arange(50)
     if "values" in parameters:
         parameters["values"] = np.arange(50) % 3
-    if "size" in parameters:
-        parameters["size"] = 50
+    for number in {"size", "rows"} & set(parameters):
+        parameters[number] = 50
     if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu, synthetic.mwem, audit.audit):
         rng = np.random.default_rng(rng)         # few outcomes, so many draws
         return [np.asarray(getattr(result, "epsilon", result)).tolist()

@@ -1,4 +1,5 @@
 """What a page asks for, and what that weighs on its way to a reader."""
+import functools
 import gzip
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,7 @@ def carried(path: Path) -> bytes:
     return data if path.suffix in AS_THEY_ARE else gzip.compress(data, 6)
 
 
+@functools.cache
 def weight(path: Path) -> float:
     """Kilobytes of a file on the wire."""
     return len(carried(path)) / 1000

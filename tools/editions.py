@@ -1,8 +1,11 @@
 """Make the editions that are not the web page.
 
-    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib
+    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib;
+                                            in the instructors' also the question bank with its answers
+    python tools/editions.py pdf            the book as a PDF, from the pages that make book has built
+    python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of it
 
-All of it is written into _build/notebooks. Run it with the Python of .venv (make notebooks does).
+They are written into _build/notebooks and _build/pdf. Run it with the Python of .venv (make notebooks and make pdf do).
 """
 import argparse
 import shutil
@@ -10,7 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import questionbank
 from bookext.plain import branch, pack
+from printing import Document, NoBrowser, NotBuilt, Press, Spoilt
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,14 +35,39 @@ def notebooks():
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
     wheel, = folder.glob("*.whl")
     branch(folder, wheel)
-    for made in pack(folder, wheel):
+    for made in pack(folder, wheel, papers()):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
+
+
+def papers():
+    """What an edition holds besides notebooks: the answers to the question bank, for the instructor only."""
+    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}}
+
+
+def pdf(wanted=()):
+    """Print the book, or these pages, and return the file. Ends with one line of text if that cannot be done."""
+    wanted = [page.removesuffix(".ipynb").removesuffix(".md").removesuffix("/index").rstrip("/") for page in wanted]
+    name = "-".join(page.rpartition("/")[2] for page in wanted) or "provable-privacy"
+    made = ROOT / "_build" / "pdf" / f"{name}.pdf"
+    try:
+        press = Press()
+        press.print(Document(ROOT, ROOT / "_build" / "html", wanted), made)
+    except (NoBrowser, NotBuilt, Spoilt) as trouble:
+        sys.exit(str(trouble))
+    print(*press.notes, f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB", sep="\n")
+    return made
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("edition", choices=["notebooks"])
-    {"notebooks": notebooks}[parser.parse_args().edition]()
+    editions = parser.add_subparsers(dest="edition", required=True)
+    editions.add_parser("notebooks", help="plain notebooks for students and for instructors")
+    editions.add_parser("pdf", help="the book as a PDF, or a part of it").add_argument("pages", nargs="*", metavar="PAGE")
+    chosen = parser.parse_args()
+    if chosen.edition == "notebooks":
+        notebooks()
+    else:
+        pdf(chosen.pages)
 
 
 if __name__ == "__main__":

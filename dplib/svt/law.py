@@ -1,13 +1,14 @@
 """The exact law of what the technique says, so that a claim about its privacy loss can be computed and not only believed."""
 import numpy as np
+from scipy.special import logsumexp
 
-from dplib._validate import finite, non_negative, positive
+from dplib._validate import array, finite, non_negative, positive
 from dplib.svt.mechanism import scales  # noqa: F401  (for the examples)
 
 __all__ = ["index_pmf", "log_laplace_cdf", "log_probability"]
 
 
-def log_probability(outcome, answers, threshold=0.0, *, noise, values=None):
+def log_probability(outcome, answers, *, threshold, noise, values=None):
     """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
 
     Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
@@ -50,16 +51,16 @@ def log_probability(outcome, answers, threshold=0.0, *, noise, values=None):
 
     Examples
     --------
-    >>> round(float(np.exp(log_probability([0, 1], [0, 0], noise=scales(1.0)))), 6)
+    >>> round(float(np.exp(log_probability([0, 1], [0, 0], threshold=0.0, noise=scales(1.0)))), 6)
     0.208333
     """
-    outcome, answers = np.asarray(outcome, dtype=bool), _finite_vector("answers", answers)
+    outcome, answers = np.asarray(outcome, dtype=bool), array("answers", answers, ndim=1, low=-np.inf)
     if outcome.size > answers.size:
         raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
     answers, threshold = answers[: outcome.size], finite("threshold", threshold)
     b1, b2 = non_negative("noise.threshold", noise.threshold), non_negative("noise.query", noise.query)
     if values is not None:
-        return _log_density(outcome, answers, threshold, b1, b2, _finite_vector("values", values))
+        return _log_density(outcome, answers, threshold, b1, b2, array("values", values, ndim=1, low=-np.inf))
     if b2 == 0:                                  # the noisy threshold must lie above every No and not above any Yes
         low, high = max(answers[~outcome], default=-np.inf), min(answers[outcome], default=np.inf)
         if b1 == 0:
@@ -67,11 +68,11 @@ def log_probability(outcome, answers, threshold=0.0, *, noise, values=None):
         return _log_interval(low, high, threshold, b1)
     if b1 == 0:
         return float(log_laplace_cdf(np.where(outcome, answers - threshold, threshold - answers) / b2).sum())
-    pairs, repeats = np.unique(answers + 1j * outcome, return_counts=True)     # equal replies count together
-    t, total = _nodes(pairs.real, threshold, b1, b2)
-    for pair, times in zip(pairs, repeats):
-        total = total + times * log_laplace_cdf((pair.real - t if pair.imag else t - pair.real) / b2)
-    return _log_sum(total)
+    replies, repeats = np.unique(np.column_stack([answers, outcome]), axis=0, return_counts=True)      # equal ones count together
+    t, total = _nodes(replies[:, 0], threshold, b1, b2)
+    for (answer, passed), times in zip(replies, repeats):
+        total = total + times * log_laplace_cdf((answer - t if passed else t - answer) / b2)
+    return float(logsumexp(total))
 
 
 def _log_density(outcome, answers, threshold, b1, b2, values):
@@ -84,7 +85,7 @@ def _log_density(outcome, answers, threshold, b1, b2, values):
     for answer, times in zip(silent, repeats):
         total = total + times * log_laplace_cdf((t - answer) / b2)
     total = np.where(t <= values.min(initial=np.inf), total, -np.inf)
-    return _log_sum(total) - float((np.abs(values - answers[outcome]) / b2 + np.log(2 * b2)).sum())
+    return float(logsumexp(total)) - float((np.abs(values - answers[outcome]) / b2 + np.log(2 * b2)).sum())
 
 
 def _log_interval(low, high, centre, scale):
@@ -101,12 +102,7 @@ def _log_interval(low, high, centre, scale):
     return float(np.log((-np.expm1(-high) - np.expm1(low)) / 2))
 
 
-def _log_sum(logs):
-    peak = logs.max()
-    return float(peak + np.log(np.exp(logs - peak).sum())) if np.isfinite(peak) else -np.inf
-
-
-def index_pmf(answers, threshold=0.0, *, noise):
+def index_pmf(answers, *, threshold, noise):
     """Exact law of the first positive reply: the probability of each index, and last that of none.
 
     Privacy
@@ -136,10 +132,10 @@ def index_pmf(answers, threshold=0.0, *, noise):
 
     Examples
     --------
-    >>> index_pmf([0, 1, 2], 1.0, noise=scales(1.0)).round(4).tolist()
+    >>> index_pmf([0, 1, 2], threshold=1.0, noise=scales(1.0)).round(4).tolist()
     [0.4181, 0.2505, 0.15, 0.1813]
     """
-    answers = _finite_vector("answers", answers)
+    answers = array("answers", answers, ndim=1, low=-np.inf)
     b1, b2 = positive("noise.threshold", noise.threshold), positive("noise.query", noise.query)
     t, log_weight = _nodes(answers, finite("threshold", threshold), b1, b2)
     silent, law = np.exp(log_weight), np.empty(answers.size + 1)
@@ -150,13 +146,6 @@ def index_pmf(answers, threshold=0.0, *, noise):
         silent = silent * np.where(x < 0, tail, 1 - tail)
     law[-1] = silent.sum()
     return law
-
-
-def _finite_vector(name, numbers):
-    numbers = np.asarray(numbers, dtype=float)
-    if numbers.ndim != 1 or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be a vector of finite numbers, got shape {numbers.shape}")
-    return numbers
 
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dplib._validate import choice, finite, positive, whole
+from dplib._validate import array, choice, finite, positive, whole
 from dplib.svt.law import log_probability
 from dplib.svt.mechanism import Scales
 
@@ -123,10 +123,10 @@ VARIANTS = {
 }
 
 
-def exact_loss(name, answers, answers2, outcome, threshold=0.0, *, epsilon, c=1, values=None):
+def exact_loss(name, answers, neighbours, outcome, *, threshold, epsilon, c=1, values=None):
     """Exact privacy loss of one outcome of a variant between two lists of answers.
 
-    log P(outcome | answers) - log P(outcome | answers2), by quadrature; for published values the log-ratio of densities.
+    log P(outcome | answers) - log P(outcome | neighbours), by quadrature; for published values the log-ratio of densities.
 
     Privacy
     -------
@@ -138,7 +138,7 @@ def exact_loss(name, answers, answers2, outcome, threshold=0.0, *, epsilon, c=1,
     ----------
     name : str
         A key of `VARIANTS`.
-    answers, answers2 : array, shape (k,)
+    answers, neighbours : array, shape (k,)
         The exact answers in the two worlds, of sensitivity 1.
     outcome : sequence of 0/1
         The replies; where the variant stops, with at most c positive ones, and none after the c-th.
@@ -167,9 +167,9 @@ def exact_loss(name, answers, answers2, outcome, threshold=0.0, *, epsilon, c=1,
 
     Examples
     --------
-    >>> exact_loss("alg5", [0, 1], [1, 0], [0, 1], epsilon=1.0)
+    >>> exact_loss("alg5", [0, 1], [1, 0], [0, 1], threshold=0.0, epsilon=1.0)
     inf
-    >>> round(exact_loss("alg1", [0] * 11, [1] * 10 + [-1], [0] * 10 + [1], -8.0, epsilon=1.0), 4)
+    >>> round(exact_loss("alg1", [0] * 11, [1] * 10 + [-1], [0] * 10 + [1], threshold=-8.0, epsilon=1.0), 4)
     0.9996
     """
     variant, outcome = _variant(name), np.asarray(outcome, dtype=bool)
@@ -178,7 +178,7 @@ def exact_loss(name, answers, answers2, outcome, threshold=0.0, *, epsilon, c=1,
         raise ValueError(f"{name} stops at positive answer {c}: the outcome {outcome.astype(int).tolist()} cannot happen")
     if values is not None and not variant.releases:
         raise ValueError(f"{name} publishes no values")
-    one, two = (_log_law(variant, outcome, list_, finite("threshold", threshold), noise, values) for list_ in (answers, answers2))
+    one, two = (_log_law(variant, outcome, list_, finite("threshold", threshold), noise, values) for list_ in (answers, neighbours))
     if one == two == -math.inf:
         raise ValueError(f"the outcome {outcome.astype(int).tolist()} is impossible in both worlds")
     return one - two
@@ -190,13 +190,13 @@ def _variant(name):
 
 def _log_law(variant, outcome, answers, threshold, noise, values):
     if not variant.redraws:
-        return log_probability(outcome, answers, threshold, noise=noise, values=values)
+        return log_probability(outcome, answers, threshold=threshold, noise=noise, values=values)
     ends = np.append(np.flatnonzero(outcome) + 1, outcome.size)                # a fresh threshold after each positive reply
     starts = np.append(0, ends[:-1])
-    return sum(log_probability(outcome[a:b], answers[a:b], threshold, noise=noise) for a, b in zip(starts, ends) if a < b)
+    return sum(log_probability(outcome[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in zip(starts, ends) if a < b)
 
 
-def worst_loss(name, k, *, epsilon, c=1):
+def worst_loss(name, *, k, epsilon, c=1):
     """Largest privacy loss of a variant that we can find on lists of k answers.
 
     A search over neighbours that strain the proof (every negative answer moves one way, every positive one the other,
@@ -236,7 +236,7 @@ def worst_loss(name, k, *, epsilon, c=1):
 
     Examples
     --------
-    >>> round(worst_loss("alg4", 60, epsilon=1.0, c=2), 3)
+    >>> round(worst_loss("alg4", k=60, epsilon=1.0, c=2), 3)
     3.25
     """
     variant, k, epsilon, c = _variant(name), whole("k", k, least=1), positive("epsilon", epsilon), whole("c", c, least=1)
@@ -249,7 +249,7 @@ def worst_loss(name, k, *, epsilon, c=1):
                 values = np.full(positives, threshold - 50 / epsilon) if variant.releases else None
                 for pair in ((base, base + moves), (base + moves, base)):
                     try:
-                        worst = max(worst, exact_loss(name, *pair, outcome, threshold, epsilon=epsilon, c=c, values=values))
+                        worst = max(worst, exact_loss(name, *pair, outcome, threshold=threshold, epsilon=epsilon, c=c, values=values))
                     except ValueError:           # impossible in both worlds
                         continue
     return worst
@@ -261,7 +261,7 @@ def _strains(outcome, far):
     return [(0 * outcome, apart), (outcome, apart), (far * apart, apart), (0 * outcome, np.ones_like(outcome)), (0 * outcome, 1 - outcome)]
 
 
-def run_variant(name, answers, threshold=0.0, *, epsilon, c=1, size=1, values=False, rng=None):
+def run_variant(name, answers, *, threshold, epsilon, c=1, size=1, values=False, rng=None):
     """Independent runs of a variant on one list of answers.
 
     Privacy
@@ -306,14 +306,12 @@ def run_variant(name, answers, threshold=0.0, *, epsilon, c=1, size=1, values=Fa
 
     Examples
     --------
-    >>> run_variant("alg1", [-900, 900, 0], epsilon=1.0, rng=0).tolist()
+    >>> run_variant("alg1", [-900, 900, 0], threshold=0.0, epsilon=1.0, rng=0).tolist()
     [[0, 1, -1]]
     """
     variant, threshold = _variant(name), finite("threshold", threshold)
     noise = variant.noise(positive("epsilon", epsilon), whole("c", c, least=1))
-    answers, rng = np.asarray(answers, dtype=float), np.random.default_rng(rng)
-    if answers.ndim != 1:
-        raise ValueError(f"answers must be one-dimensional, got shape {answers.shape}")
+    answers, rng = array("answers", answers, ndim=1), np.random.default_rng(rng)
     shape = (whole("size", size, least=0), answers.size)
     noisy = answers + rng.laplace(scale=noise.query, size=shape)
     level = threshold + rng.laplace(scale=noise.threshold, size=(shape[0], 1))

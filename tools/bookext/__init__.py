@@ -6,7 +6,10 @@
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has an address;
+* every page can be presented, one thing at a time;
+* every code cell has an address, and the plans of the teaching kit open what they name in the present mode;
 * pages load no script, style sheet or font that they do not use;
+* printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words of what it finds;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -21,7 +24,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import execution, launch, light, plain, sectionmap, way
+from bookext import course, execution, launch, light, outputs, plain, sectionmap, summaries, tables, way
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -126,7 +129,13 @@ def setup(app):
     sectionmap.setup(app)
     plain.setup(app)
     way.setup(app)
+    outputs.setup(app)
+    tables.setup(app)
+    summaries.setup(app)
+    course.setup(app)
     app.add_css_file("book/book.css", priority=900)
+    app.add_css_file("book/present.css", priority=901)
     app.add_js_file("book/book.js")
+    app.add_js_file("book/present.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Where a section stands in its chapter; and on a chapter's first page, how long each of its sections takes, and the whole of it."""
+"""Where a section stands in its chapter; what the first pages of the book and of its chapters tell of what follows: pictures, minutes, exercises."""
 from __future__ import annotations
 
 import html
@@ -9,6 +9,11 @@ from pathlib import Path, PurePosixPath
 import nbformat
 import reading_time
 from docutils import nodes
+
+from bookext.sectionmap import in_order
+
+EXPLORER = re.compile(r'<div class="explorer">.*?<figure><svg [^>]*?viewBox="(?P<box>[^"]*)"[^>]*>(?P<inner>.*?)</svg><figcaption', re.DOTALL)
+LETTERS = re.compile(r"<text\b.*?</text>", re.DOTALL)
 
 
 def tell(app, pagename, templatename, context, doctree):
@@ -34,36 +39,113 @@ def hours(minutes: int) -> str:
 
 
 def watch(app, docname, source):
-    """Read a chapter's first page again when a section has changed."""
-    page = Path(app.env.doc2path(docname))
-    if page.name == "index.md" and docname.startswith("chapters/"):
-        for section in page.parent.glob("*.ipynb"):
+    """Read the pages that tell of sections again when a section has changed."""
+    folder = {app.config.root_doc: Path(app.srcdir, "chapters")}.get(docname, Path(app.env.doc2path(docname)).parent)
+    if docname == app.config.root_doc or docname.startswith("chapters/") and docname.endswith("/index"):
+        for section in sorted(folder.rglob("*.ipynb")):
             app.env.note_dependency(str(section))
 
 
-def time_chapter(app, doctree, docname):
-    """Write its minutes and exercises behind each section of a chapter's first page, and the chapter's hours below the list."""
-    sections = {app.builder.get_relative_uri(docname, section): section for section in app.env.toctree_includes.get(docname, [])}
-    if app.builder.format != "html" or not docname.startswith("chapters/") or not sections:
-        return
-    told = []
+def told(app, section) -> tuple[int, int, int]:
+    path = Path(app.env.doc2path(section))
+    return facts(path, path.stat().st_mtime)
+
+
+def listed(app, doctree, docname, pages):
+    """The list items that begin with a link to one of the pages, each page once: page -> item."""
+    addresses, found = {app.builder.get_relative_uri(docname, page): page for page in pages}, {}
     for item in doctree.findall(nodes.list_item):
         reference = next(iter(item.findall(nodes.reference)), None)
-        section = sections.get(reference.get("refuri")) if reference is not None else None
-        if section and section not in dict(told):
-            path = Path(app.env.doc2path(section))
-            told.append((section, facts(path, path.stat().st_mtime)))
-            read, practise, count = told[-1][1]
-            item += nodes.raw("", f'<p class="facts">{read} minutes to read, {count} exercises ({practise} minutes)</p>', format="html")
-            last = item.parent
-    if told:
-        last["classes"].append("sections")
-        reading, practising = (sum(row[place] for _, row in told) for place in (0, 1))
+        page = addresses.get(reference.get("refuri")) if reference is not None else None
+        if page:
+            found.setdefault(page, item)
+    return found
+
+
+def time_chapter(app, doctree, docname):
+    """A chapter's first page: a button to begin, its sections as cards with their minutes and exercises, and below them its hours."""
+    sections = app.env.toctree_includes.get(docname, [])
+    if app.builder.format != "html" or not docname.startswith("chapters/") or not sections:
+        return
+    add_button(app, doctree, docname, sections[0])
+    cards = listed(app, doctree, docname, sections)
+    for section, item in cards.items():
+        read, practise, count = told(app, section)
+        make_card(item, number_of(app, section), thumbnail(app.env, section), f"{read} minutes to read, {count} exercises ({practise} minutes)")
+    if cards:
+        last = list(cards.values())[-1].parent
+        reading, practising = (sum(told(app, section)[place] for section in cards) for place in (0, 1))
         words = f"The whole chapter takes about {hours(reading)} of reading, without what goes deeper, and {hours(practising)} of exercises."
         last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", words))
+
+
+def number_of(app, page) -> str:
+    return ".".join(map(str, app.env.titles[page].get("secnumber", ())))
+
+
+def add_button(app, doctree, docname, section):
+    words, link = html.escape(f"Start with {number_of(app, section)}"), html.escape(app.builder.get_relative_uri(docname, section))
+    first = next((node for node in doctree.findall(nodes.section) if node.parent is not None and isinstance(node.parent, nodes.section)), None)
+    if first is not None:
+        button = f'<p class="doors"><a href="{link}">{words}: {html.escape(app.env.titles[section].astext())}</a></p>'
+        first.parent.insert(first.parent.index(first), nodes.raw("", button, format="html"))
+
+
+def make_card(item, number, picture, words):
+    reference = next(iter(item.findall(nodes.reference)))
+    reference.parent.insert(reference.parent.index(reference), nodes.inline("", f"{number}\u2002", classes=["number"]))
+    item.parent["classes"] = sorted({*item.parent["classes"], "sections"})
+    if picture:
+        item.insert(0, nodes.raw("", picture, format="html"))
+    item += nodes.raw("", f'<p class="facts">{words}</p>', format="html")
+
+
+def thumbnail(env, section) -> str:
+    """The lines of a section's first explorer, without its letters."""
+    for raw in env.get_doctree(section).findall(nodes.raw):
+        if found := EXPLORER.search(raw.astext()):
+            return (f'<svg class="thumb" aria-hidden="true" viewBox="{found["box"]}" fill="none" stroke-width="10" stroke-linecap="square" '
+                    f'stroke-linejoin="round">{LETTERS.sub("", found["inner"])}</svg>')
+    return ""
+
+
+def furnish(app, doctree, docname):
+    """The first page: a list of links as doors, the book in figures below them, and its chapters as cards."""
+    if app.builder.format != "html" or docname != app.config.root_doc:
+        return
+    chapters = {page: app.env.toctree_includes.get(page, []) for page in in_order(app.env, docname) if page.startswith("chapters/") and page.endswith("/index")}
+    for chapter, item in listed(app, doctree, docname, chapters).items():
+        reading, practising, count = (sum(told(app, section)[place] for section in chapters[chapter]) for place in range(3))
+        make_card(item, number_of(app, chapter), thumbnail(app.env, chapters[chapter][0]),
+                  f"{len(chapters[chapter])} section{'s' * (len(chapters[chapter]) > 1)}, {hours(reading)} to read, {count} exercises ({hours(practising)})")
+    doors = next((one for one in doctree.findall(nodes.bullet_list) if all(is_link(item) for item in one)), None)
+    if doors is not None:
+        doors["classes"].append("doors")
+        counts = in_figures(app, [section for sections in chapters.values() for section in sections])
+        items = "".join(f"<li><strong>{count:,}</strong> {html.escape(words)}</li>" for words, count in counts.items())
+        doors.parent.insert(doors.parent.index(doors) + 1, nodes.raw("", f'<ul class="figures">{items}</ul>', format="html"))
+
+
+def is_link(item) -> bool:
+    """Whether a list item is one link and nothing else."""
+    words = "".join(reference.astext() for reference in item.findall(nodes.reference))
+    return len(list(item.findall(nodes.reference))) == 1 and words == item.astext()
+
+
+def in_figures(app, sections) -> dict[str, int]:
+    """What there is to count, from the notebooks: words -> number."""
+    cells = [cell for section in sections for cell in nbformat.read(app.env.doc2path(section), as_version=4).cells]
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return {
+        "sections": len(sections),
+        "figures to move": sum(len(re.findall(r"\bExplorer\(", cell.source)) for cell in code if "remove-cell" not in cell.metadata.get("tags", [])),
+        "exercises": sum(told(app, section)[2] for section in sections),
+        "tested statements": sum(len(re.findall(r"^# claim:", cell.source, re.MULTILINE)) for cell in code),
+    }
 
 
 def setup(app):
     app.connect("html-page-context", tell)
     app.connect("source-read", watch)
     app.connect("doctree-resolved", time_chapter)
+    app.connect("doctree-resolved", furnish)

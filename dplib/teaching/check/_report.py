@@ -122,6 +122,8 @@ def answered(function, *arguments, **keywords):
 
 def numbers(values, shape, what, finite=True):
     """An array of numbers of this shape; `Wrong` for anything else, `NotAttempted` for `...`."""
+    if type(values) is np.ndarray and values.dtype == float and values.shape == shape and np.isfinite(values).all():
+        return values
     if values is ...:
         raise NotAttempted
     expected = "a number" if shape == () else f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {shape}"

@@ -8,7 +8,7 @@ from matplotlib import pyplot
 
 from dplib.teaching import style
 from dplib.teaching.explorer.drawing import draw, markup, picture, tidy
-from dplib.teaching.explorer.page import label, page, picks, raised, show
+from dplib.teaching.explorer.page import label, page, picks, plain, raised, show
 
 __all__ = ["Explorer"]
 
@@ -59,7 +59,7 @@ class Explorer:
         return [dict(zip(self.grids, values)) for values in itertools.product(*self.grids.values())]
 
     def __repr__(self):
-        sliders = ", ".join(f"{label(name)} = {show(value)}" for name, value in self.default.items())
+        sliders = ", ".join(f"{label(name)} = {plain(value)}" for name, value in self.default.items())
         return f"Explorer({sliders}): {self._draw(self.default)[1]}"
 
     def _repr_mimebundle_(self, include=None, exclude=None):

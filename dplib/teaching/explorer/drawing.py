@@ -32,6 +32,8 @@ PAINTS = {
 ALIGNED = {"left": 0, "center": 1, "right": 2, "baseline": 0, "bottom": 0, "center_baseline": 1, "top": 2}
 ANCHORS = ("", ' text-anchor="middle"', ' text-anchor="end"')
 ROUND = Path.unit_circle().codes
+EXPONENT = re.compile(r"(?<![\w.])(?P<digits>\d+(?:\.\d+)?)e(?P<power>[+-]?\d+)\b")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 POWER = re.compile(r"\$\\mathdefault\{(.*)\}\$")  # what a logarithmic axis writes beside its ticks
 
 
@@ -166,8 +168,17 @@ class Renderer(RendererBase):
 
 
 def tidy(words):
-    """A number keeps its per cent sign when a line ends, in the picture as in the words around it."""
-    return re.sub(r"(?<=\d) (?=%)", "\u202f", words)
+    """A number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05 becomes a power of ten."""
+    return EXPONENT.sub(power_of_ten, re.sub(r"(?<=\d) (?=%)", "\u202f", words))
+
+
+def power_of_ten(found):
+    """1.6e-05 as a reader writes it."""
+    digits, power = found["digits"], int(found["power"])
+    if power == 0:
+        return digits
+    times = "" if digits == "1" else f"{digits}\u202f×\u202f"
+    return f"{times}10{str(power).translate(RAISED)}"
 
 
 def paint(colour):

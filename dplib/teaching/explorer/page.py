@@ -8,7 +8,7 @@ import re
 from dplib.teaching.explorer.drawing import Renderer, draw, markup, picture, tidy
 from dplib.teaching.explorer.pool import pool
 
-__all__ = ["label", "page", "picks", "raised", "show"]
+__all__ = ["label", "page", "picks", "plain", "raised", "show"]
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "sensitivity": "Δ", "mu": "μ", "sigma": "σ", "rho": "ρ", "alpha": "α", "beta": "β"}
 
@@ -18,8 +18,14 @@ def label(name):
     return SYMBOLS.get(name, name.replace("_", " "))
 
 
-def show(value):
+def plain(value):
+    """A slider's value in a line of text, as Python prints it."""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def show(value):
+    """A slider's value beside the slider, as a reader writes it: 30,000 and 10⁻⁵."""
+    return f"{value:,}" if isinstance(value, int) else tidy(plain(value))
 
 
 def picks(values):

@@ -97,11 +97,12 @@ class PlainNotebooks(Builder):
         return self._works
 
     def notes(self, docname):
-        index = f"{docname.rpartition('/')[0]}/index"
-        return teaching_notes(self.env.get_and_resolve_doctree(index, self), self.markdown(index)) if index in self.env.found_docs else ""
+        _, chapter, section = docname.split("/")
+        plans = f"course/plans/{chapter}"
+        return teaching_notes(self.env.get_and_resolve_doctree(plans, self), section, self.markdown(plans)) if plans in self.env.found_docs else ""
 
 
-def pack(folder, wheel):
+def pack(folder, wheel, papers=None):
     """Put each edition into a zip file, with the wheel of dplib that its first cells install.
 
     Parameters
@@ -109,6 +110,8 @@ def pack(folder, wheel):
     folder : path
         Of the editions, as the builder leaves it; the zip files are written beside them.
     wheel : path
+    papers : dict, optional
+        Edition -> what else belongs into it, a dict of place and text.
 
     Returns
     -------
@@ -121,6 +124,8 @@ def pack(folder, wheel):
             for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
                 place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
                 file.writestr(zipfile.ZipInfo(place.as_posix(), STAMP), path.read_bytes(), zipfile.ZIP_DEFLATED)
+            for place, text in sorted((papers or {}).get(edition, {}).items()):
+                file.writestr(zipfile.ZipInfo(f"{edition}/{place}", STAMP), text, zipfile.ZIP_DEFLATED)
     return made
 
 

@@ -123,10 +123,9 @@ class Edition:
             self.flush()
 
 
-def teaching_notes(index, markdown):
-    """The plan for a class, from the first page of the chapter, folded."""
-    for section in index.findall(nodes.section):
-        title = section.children[0].astext()
-        if "75 minutes" in title:
-            return fold(f"For the instructor: {title}", markdown.blocks(child for child in section.children[1:] if not isinstance(child, nodes.section)))
+def teaching_notes(plans, name, markdown):
+    """The plan of one section, from the plans of its chapter, folded; empty if there is none."""
+    for section in plans.findall(nodes.section):
+        if f"plan-{name.replace('_', '-')}" in section["ids"]:
+            return fold("For the instructor: a class of 75 minutes", markdown.blocks(section.children[1:]))
     return ""

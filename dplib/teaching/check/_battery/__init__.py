@@ -68,8 +68,8 @@ class _Battery:
         self.answer, self.mistakes, self.right = answer, mistakes, right
         self.rng, self.coins = luck(seed), np.random.default_rng([seed, 7])
         self.run = Runner(answer, call, self.rng, may_change)
-        self.pairs = [_diagnosis.Place(pair, form(pair) if callable(form) else form, call) for pair in pairs]
-        self.crowds, self.kept = [_diagnosis.Place(crowd, CELL, call) for crowd in crowds], {}
+        self.pairs = [_diagnosis.Place(pair, form(pair) if callable(form) else form, call, answer) for pair in pairs]
+        self.crowds, self.kept = [_diagnosis.Place(crowd, CELL, call, answer) for crowd in crowds], {}
         hunts = sum(2 + bool(pair.twice) for pair in pairs if pair.claims) + len(crowds) or 1
         uses = sum(4 * place.form.columns + 2 * sum(map(len, place.at.often)) for place in self.pairs) + 6 * len(crowds) or 1
         self.private, self.still, self.useful = 0.7 * LEVEL / hunts, 0.05 * LEVEL / hunts, 0.2 * LEVEL / uses

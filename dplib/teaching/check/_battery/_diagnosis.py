@@ -19,12 +19,17 @@ class Place:
     at: object
     form: object
     call: object
+    answer: object = None                        # the learner's function
 
     @property
     def is_crowd(self):
         return isinstance(self.at, Crowd)
 
     def sample(self, function, runs, seed=5):
+        """Outputs and worlds; those of a function of the checker are drawn once and kept for the next answer."""
+        return self.fresh(function, runs, seed) if function is self.answer else _kept(function, self.at, runs, seed, self)
+
+    def fresh(self, function, runs, seed):
         coins, runner = np.random.default_rng([seed, 6]), Runner(function, self.call, luck(seed))
         if self.is_crowd:
             return runner.crowd(self.at, coins, 1 if runs == FIRST else min(self.at.calls, 2))
@@ -57,6 +62,19 @@ class Place:
         before, of, runs = np.array(reason.seen, dtype=float), np.maximum(reason.runs, 1.0), np.maximum(runs, 1.0)
         share = (before + seen) / (of + runs)
         return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)) >= FITS))
+
+
+SAMPLES, AT_MOST = {}, 2000                      # (function, pair, runs, seed) -> what it gave
+
+
+def _kept(function, at, runs, seed, place):
+    """The functions and the pairs of a checker are constants, so that the same question has the same answer."""
+    key = (function, at, runs, seed)
+    if key not in SAMPLES:
+        if len(SAMPLES) >= AT_MOST:
+            SAMPLES.clear()
+        SAMPLES[key] = place.fresh(function, runs, seed)
+    return SAMPLES[key]
 
 
 def name(reason, answer, kept, mistakes, right, rng):

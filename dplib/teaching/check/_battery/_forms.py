@@ -69,7 +69,7 @@ class Numbers(Form):
         return words if isinstance(self.names, str) else list(self.names)
 
     def read(self, got):
-        return got if type(got) is float and not self.size and isfinite(got) else numbers(got, (self.size,) if self.size else (), "the result")
+        return float(got) if isinstance(got, float) and not self.size and isfinite(got) else numbers(got, (self.size,) if self.size else (), "the result")
 
     def numbers(self, x):
         return x, self.called()

@@ -20,7 +20,7 @@ __all__ = ["kan_entropy", "kan_intersect", "kan_mend", "kan_mondrian", "kan_orde
 def kan_risk(answer):
     """`answer`: "row" -> chance of the right row in a class of 20, "certain" -> people, "likely" -> share of people at 95 % and above."""
     rich = (adult := data.load("adult_like")).Target == ">50K"
-    labels = anonymity.mondrian(adult, ["Age", "Sex", "Race", "Marital Status"], 20)
+    labels = anonymity.mondrian(adult, ["Age", "Sex", "Race", "Marital Status"], k=20)
     size, above = np.bincount(labels), np.bincount(labels, weights=rich)
     most = np.maximum(above, size - above) / size
     right = {"row": 1 / 20, "certain": int(size[most == 1].sum()), "likely": size[most >= 0.95].sum() / len(adult)}
@@ -82,7 +82,7 @@ def kan_mondrian(split):
             alike = anonymity.classes(df, qi)
             if len(np.unique(np.column_stack([alike, label]), axis=0)) > alike.max() + 1:
                 raise Wrong(f"{where}: rows that agree on all of qi are in different classes; a cut goes between two values of a column")
-            best = anonymity.mondrian(df, qi, k)
+            best = anonymity.mondrian(df, qi, k=k)
             loss, least = (sizes**2).sum(), (np.bincount(best) ** 2).sum()
             if loss > 1.15 * least:
                 raise Wrong(f"{where}: the squares of your class sizes add up to {loss}, of ours to {least}; some part could still be cut, "

@@ -21,11 +21,11 @@ def mem_score(score):
             order = rng.permutation(n + 400)
             got = numbers(answered(score, released.copy(), population.copy(), people[order]), (n + 400,), "one score for each target")
             inside = order < n
-            mine.append(tpr_at(got[inside], got[~inside], 0.05))
-            if mine[-1] < 0.02 < tpr_at(-got[inside], -got[~inside], 0.05) - 0.3:
+            mine.append(tpr_at(got[inside], got[~inside], fpr=0.05))
+            if mine[-1] < 0.02 < tpr_at(-got[inside], -got[~inside], fpr=0.05) - 0.3:
                 raise Wrong("members score low and strangers high: turn the sign round")
             traced = tracing(released, population, people[order])
-            best.append(tpr_at(traced[inside], traced[~inside], 0.05))
+            best.append(tpr_at(traced[inside], traced[~inside], fpr=0.05))
         if np.mean(mine) < np.mean(best) - 0.15:
             raise Wrong(f"with {d} markers and {n} members it finds {np.mean(mine):.0%} of the members at 5 % false positives, "
                         f"and tracing {np.mean(best):.0%}; does it ask for each marker whether release and target lie on the same side "

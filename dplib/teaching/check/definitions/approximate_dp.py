@@ -114,7 +114,7 @@ def adp_tail(tail_sigma):
         case = f"epsilon = {epsilon:g}, delta = {delta:g}: with sigma = {got:.4f} the loss exceeds epsilon with probability {_tail(got, epsilon):.3g}"
         if abs(got / right - 1) < 1e-4:
             continue
-        if abs(got / mechanisms.gaussian_sigma(epsilon, delta) - 1) < 1e-4:
+        if abs(got / mechanisms.gaussian_sigma(epsilon, delta=delta) - 1) < 1e-4:
             raise Wrong(f"{case}; this sigma is the one that suffices for (epsilon, delta), and it is smaller: the two are not the same question")
         if abs(got / (z / epsilon) - 1) < 1e-4:
             raise Wrong(f"{case}; the loss is not centred at 0, its mean is 1/(2 sigma^2)")
@@ -257,7 +257,7 @@ def adp_convert(convert):
     """`convert(epsilon, delta, at)`: smallest delta at `at` that follows from (epsilon, delta)-DP alone."""
     for epsilon, delta, at in ((1.0, 1e-5, 1.0), (1.0, 1e-5, 3.0), (1.0, 0.01, 0.5), (0.5, 0.1, 0.0), (2.0, 0.0, 1.0)):
         answer = answered(convert, epsilon, delta, at)
-        got, right = number(answer, "delta"), distributions.exact_delta(*_worst_law(epsilon, delta), at)
+        got, right = number(answer, "delta"), distributions.exact_delta(*_worst_law(epsilon, delta), epsilon=at)
         if abs(got - right) < 1e-9 * max(1, 1 / max(right, 1e-3)) and (right == 0 or abs(got / right - 1) < 1e-6):
             continue
         case = f"from ({epsilon:g}, {delta:g}) to epsilon = {at:g}: {got:.6g}"

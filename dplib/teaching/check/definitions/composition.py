@@ -1,4 +1,5 @@
 """Checkers of chapter 2, section 3: composition, budgets, ledgers."""
+import functools
 import math
 
 import numpy as np
@@ -122,6 +123,7 @@ def comp_overlap(answer):
     return "0.5 and 1, 1 and 2, 0.5 and 0.6: one claim in three was right, and for another reason"
 
 
+@functools.cache
 def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None, again=False):
     """The bounded number of ratings with Laplace noise, right unless told otherwise."""
     def count_ratings(users, most, epsilon, rng):

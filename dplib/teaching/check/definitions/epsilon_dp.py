@@ -1,4 +1,5 @@
 """Checkers of the section on epsilon."""
+import functools
 import math
 
 import numpy as np
@@ -181,6 +182,7 @@ def dp_means(answer):
 
 # ---------------------------------------------------------------------------------------------------- randomized response
 
+@functools.cache
 def _answering(truth=lambda e, k: e / (e + k - 1), lie=lambda rng, k, n: rng.integers(1, k, n), same=None):
     """Randomized response, right unless told otherwise; `same(n)` gives for each person whose coins are used."""
     def respond(values, k, epsilon, rng):
@@ -285,6 +287,7 @@ def _five_stars(users, stars, B, bound="user", only=5):
     return int({"user": np.minimum(each, B).sum(), "nobody": each.sum(), "table": min(B, each.sum())}[bound])
 
 
+@functools.cache
 def _release(scale=lambda users, stars, B, epsilon: B / epsilon, again=False, **how):
     """The bounded count with Laplace noise, right unless told otherwise."""
     def release(users, stars, B, epsilon, rng):

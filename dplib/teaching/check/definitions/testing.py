@@ -190,7 +190,7 @@ def _best_runs(true):
     laws /= laws.sum(axis=1, keepdims=True)
     order = np.argsort(laws[1] / laws[0])                    # most telling answers first: the best event is some of these
     events = np.cumsum(laws[:, order], axis=1).T
-    return min(runs_needed(float(p), float(q), 1.0) for p, q in events[:3] if np.log(p / q) > 1)
+    return min(runs_needed(float(p), float(q), epsilon=1.0) for p, q in events[:3] if np.log(p / q) > 1)
 
 
 @checker
@@ -206,9 +206,9 @@ def audit_runs(answer):
         best, runs, e = _best_runs(float(true)), number(runs, f"{true:g}"), np.exp(float(true))
         if 0.97 * best <= runs <= 1.06 * best:
             continue
-        if np.isclose(runs, runs_needed(e / (1 + e), 1 / (1 + e), 1.0), rtol=0.05):
+        if np.isclose(runs, runs_needed(e / (1 + e), 1 / (1 + e), epsilon=1.0), rtol=0.05):
             raise Wrong(f"{true:g}: {runs:,.0f} would be right for two answers; among ten, the truth is rarer")
-        if np.isclose(runs, runs_needed(1 - np.exp(-0.1 * float(true)) / 2, e**-0.9 / 2, 1.0), rtol=0.05):
+        if np.isclose(runs, runs_needed(1 - np.exp(-0.1 * float(true)) / 2, e**-0.9 / 2, epsilon=1.0), rtol=0.05):
             raise Wrong(f"{true:g}: {runs:,.0f} is the price of the Laplace mechanism; here the reports are one of ten answers")
         if runs < best:
             raise Wrong(f"a true loss of {true:g} is not refuted by {runs:,.0f} runs with probability 95 %, whatever the event")

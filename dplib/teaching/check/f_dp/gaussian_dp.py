@@ -54,7 +54,7 @@ def _profile_said(got, mu, epsilon, right):
 # ------------------------------------------------------------------------------------------------------- lines under a curve
 
 def _highest(pairs, alpha):
-    return np.max([np.zeros_like(alpha), *(fdp.approx(epsilon, delta)(alpha) for epsilon, delta in pairs)], axis=0)
+    return np.max([np.zeros_like(alpha), *(fdp.approx(epsilon, delta=delta)(alpha) for epsilon, delta in pairs)], axis=0)
 
 
 def _reports():
@@ -83,7 +83,7 @@ def gdp_envelope(rebuild):
             case = f"{name}, at α = {alpha[i]:.4g}: yours is {got[i]:.4g}, but {right[i]:.4g} follows"
             up = np.max([1 - d - np.exp(e) * alpha for e, d in pairs], axis=0)
             across = np.max([np.exp(-e) * (1 - d - alpha) for e, d in pairs], axis=0)
-            low = np.min([fdp.approx(e, d)(alpha) for e, d in pairs], axis=0)
+            low = np.min([fdp.approx(e, delta=d)(alpha) for e, d in pairs], axis=0)
             rivals = {
                 "errors are not negative: 0 is a line too": np.maximum(up, across),
                 "only the steep line of each pair is used; the pairs hold in both orders, which gives a flat line as well": np.maximum(up, 0),
@@ -148,7 +148,7 @@ def gdp_group(group_curve):
     alpha = np.array([0.0, 0.00137, 0.0519, 0.2, 0.5, 0.9, 1.0])
     lopsided = fdp.finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
     for name, f, k in (("G_0.5", fdp.gaussian(0.5), 2), ("G_0.5", fdp.gaussian(0.5), 1), ("G_0.3", fdp.gaussian(0.3), 7),
-                       ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, 0.05), 5), ("a lopsided curve", lopsided, 3)):
+                       ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, delta=0.05), 5), ("a lopsided curve", lopsided, 3)):
         curve = answered(group_curve, lambda x, f=f: f(np.clip(x, 0, 1)), k)
         if not callable(curve):
             raise Wrong(f"group_curve must return a function of α, got {type(curve).__name__}")

@@ -76,6 +76,7 @@ def _count(values, edges):
     return np.histogram(values, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
 
 
+@functools.cache
 def _step(who=None, total=None, skip=False, came=False, late=False):
     """The step, right unless told otherwise, in standard deviations of the right noise."""
     def function(gradients, q, clip, sigma, b, rng):
@@ -129,6 +130,7 @@ def _tables(what, one, more, q, clip, sigma, b, again=False, **settings):
     return Pair(what, (one, q, clip, sigma, b), (two, q, clip, sigma, b), claims, truth, within=1.2, share=0.7, **settings)
 
 
+@functools.cache
 @functools.cache
 def _pairs():
     rng = np.random.default_rng(64)

@@ -1,4 +1,5 @@
 """Checkers of chapter 5, how many bins."""
+import functools
 import itertools
 
 import numpy as np
@@ -69,6 +70,7 @@ def _scores(values, candidates, release, fit=1.0, noise=8.0, low=0.0, high=1.0):
     return np.array(out)
 
 
+@functools.cache
 def _with(step=lambda n, ms: 2 * (n + 1) * max(ms) / n**2, score=_scores, spend=lambda epsilon, release: (epsilon, release), pick=mechanisms.exponential):
     """A choice, right unless told otherwise."""
     def wrong(values, candidates, epsilon, release, rng):

@@ -1,4 +1,6 @@
 """Checkers of the section on ranges and trees."""
+import functools
+
 import numpy as np
 
 from dplib import histograms
@@ -89,6 +91,7 @@ def _first_win(n, covariance):
 
 # -------------------------------------------------------------------------------------------------------- a tree that is consistent
 
+@functools.cache
 def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.consistent, upper=True):
     """A release, right unless told otherwise."""
     def wrong(counts, epsilon, rng):
@@ -215,6 +218,7 @@ def _season(Wall, arguments, rng):
     return totals
 
 
+@functools.cache
 def _with(scale, blocks="tree", draw="laplace", each=lambda L, size: 1):
     """A wall whose totals are sums of noisy blocks, right unless told otherwise; `each` makes a block's noise a multiple of `scale`."""
     class Counter:
@@ -302,6 +306,7 @@ def range_counter(Wall):
 
 # ----------------------------------------------------------------------------------------------------------------------- a private cut
 
+@functools.cache
 def _cut(spend=1.0, below=np.less, pick=None, score=lambda left, n: -np.abs(2 * left - n), candidates=lambda values, cuts: cuts):
     """A cut, right unless told otherwise."""
     def wrong(values, low, high, epsilon, rng):

@@ -58,6 +58,7 @@ def syn_rows(draw):
 
 # --------------------------------------------------------------------------------------------------------------------- mwem
 
+@functools.cache
 def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, shared=False, until=10**9, stop=0.0):
     """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it."""
     def wrong(counts, queries, epsilon, rounds, rng):
@@ -199,7 +200,7 @@ def syn_attack(attack):
 # -------------------------------------------------------------------------------------------------------------- what to measure
 
 SIZES = {"zip": 8, "sex": 2, "decade": 9, "school": 5, "work": 11, "income": 6, "smoker": 2}
-QUESTIONS = [{"school", "income"}, {"work", "income"}, {"smoker", "decade", "sex"}, {"zip", "smoker"}, {"decade", "work"}, {"zip", "sex"}]
+QUESTIONS = [{one, other} for one in ("zip", "decade", "work") for other in ("smoker", "sex")]
 MOST_CELLS = 350
 
 

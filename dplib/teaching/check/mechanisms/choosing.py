@@ -48,6 +48,7 @@ def em_score(answer):
 
 # ------------------------------------------------------------------------------------------------------------ the winner of a vote
 
+@functools.cache
 def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False):
     """The exponential mechanism on counts, right unless told otherwise."""
     def winner(rows, candidates, most, epsilon, rng):
@@ -154,6 +155,7 @@ def flip_law(scores, rate):
     return (chance / coins.sum(axis=1)) @ coins
 
 
+@functools.cache
 def _flipping(rate=lambda sensitivity, epsilon: epsilon / (2 * sensitivity), law=flip_law):
     """An index by the exact law, right unless told otherwise."""
     @functools.cache
@@ -220,6 +222,7 @@ def em_flip(flip):
     return f"the law of permute-and-flip; {seen}"
 
 
+@functools.cache
 def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=sens.clip):
     """A median by the exponential mechanism, right unless told otherwise."""
     def median(values, low, high, epsilon, rng):
@@ -240,8 +243,8 @@ MEDIANS = {
     "the lengths of the steps are forgotten, a narrow step counts as much as a wide one": _median(lengths=False),
     "values outside the range are left out; they are people below or above, so clip them":
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
-    "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low, high)),
-    "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low, high))),
+    "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
+    "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low=low, high=high))),
     "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
     "evenly on the range, whatever the values are": _median(0.0),
@@ -251,7 +254,7 @@ MEDIANS = {
 def _earners(what, values, more, low, high, epsilon, within, share, **settings):
     """`values`, and the same with the values `more`; the answer must be within so much of the exact median in such a share of the runs."""
     tables = [(np.array(x, dtype=float), low, high, epsilon) for x in (values, [*values, *more])]
-    exact = [float(np.median(sens.clip(x, low, high))) if len(x) else (low + high) / 2 for x, *_ in tables]
+    exact = [float(np.median(sens.clip(x, low=low, high=high))) if len(x) else (low + high) / 2 for x, *_ in tables]
     return Pair(what, *tables, ((len(more) * epsilon, 0.0),), tuple(exact), within=within, share=share, **settings)
 
 
@@ -280,6 +283,7 @@ def _paid(median, arguments, rng):
     return got
 
 
+@functools.cache
 def _without_ledger(wrong):
     return lambda values, low, high, epsilon, budget, rng: wrong(values, low, high, budget.spend(epsilon), rng)
 

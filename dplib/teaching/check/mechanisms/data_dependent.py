@@ -167,6 +167,7 @@ def _cdf(x):
 BINS = np.array([-np.inf, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, np.inf])
 
 
+@functools.cache
 def _release(test=1.0, answer=1.0, threshold=lambda half, delta: math.log(1 / (2 * delta)) / half, least=-math.inf, exact=False, reuse=False, bound_in=True):
     """A learner's propose-test-release: factors on the scales of its two noises, a threshold from epsilon/2 and delta."""
     def release(value, distance, bound, epsilon, delta, rng):

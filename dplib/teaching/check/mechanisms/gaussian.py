@@ -1,4 +1,5 @@
 """Checkers of chapter 3: the Gaussian mechanism."""
+import functools
 import math
 
 import numpy as np
@@ -31,7 +32,7 @@ def gau_sigma(analytic_sigma):
     """`analytic_sigma(epsilon, delta, sensitivity)`: the smallest sufficient sigma."""
     for epsilon, delta, sensitivity in SIGMA_CASES:
         case = f"epsilon = {epsilon:g}, delta = {delta:g}, sensitivity = {sensitivity:.4g}"
-        got, right = number(ask(analytic_sigma, epsilon, delta, sensitivity), case), gaussian_sigma(epsilon, delta, sensitivity)
+        got, right = number(ask(analytic_sigma, epsilon, delta, sensitivity), case), gaussian_sigma(epsilon, delta=delta, sensitivity=sensitivity)
         if got <= 0:
             raise Wrong(f"{case}: sigma must be positive, got {got:g}")
         if abs(got / right - 1) < 1e-6:
@@ -53,7 +54,7 @@ def gau_sigma(analytic_sigma):
             if abs(got / value - 1) < 1e-6:
                 raise Wrong(f"{case}; {message}")
         if got < right:
-            true = gaussian_delta(epsilon, got, sensitivity)
+            true = gaussian_delta(epsilon, sigma=got, sensitivity=sensitivity)
             raise Wrong(f"{case}, but then delta is {true:.6g}, more than promised: the smallest sufficient sigma is larger")
         raise Wrong(f"{case}: private, but less noise will do; solve to a relative precision of 1e-6")
     return "the smallest sigma, to six digits, from ε = 0.01 to 1,000"
@@ -83,7 +84,7 @@ def gau_break(breaking_point):
         for message, value in typical.items():
             if abs(got - value) <= 0.01:
                 raise Wrong(f"{case}; {message}")
-        true = gaussian_delta(got, _classic(got, delta))
+        true = gaussian_delta(got, sigma=_classic(got, delta))
         if got < right:
             raise Wrong(f"{case}, but there the true delta is {true:.4g}, and the promise still holds")
         raise Wrong(f"{case}, but there the true delta is {true:.4g} already")
@@ -99,10 +100,11 @@ def _clipped(rows, clip):
     return rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), clip))[:, None]
 
 
+@functools.cache
 def _sum(total=lambda rows, clip: _clipped(rows, clip).sum(axis=0), draw=None):
     """The noisy sum, right unless told otherwise."""
     def release(rows, clip, epsilon, delta, rng):
-        sigma, width = gaussian_sigma(epsilon, delta, clip), rows.shape[1]
+        sigma, width = gaussian_sigma(epsilon, delta=delta, sensitivity=clip), rows.shape[1]
         return total(_good(rows), clip) + (rng.normal(scale=sigma, size=width) if draw is None else draw(rng, sigma, width))
 
     return release
@@ -132,11 +134,11 @@ SUMS = {
 def _tables(what, rows, more, clip, epsilon, delta, **settings):
     """`rows`, and the same with the rows `more` at the end; what is allowed is the normal law's own curve, at three ε."""
     one = np.array(rows, dtype=float).reshape(-1, len(more[0]))
-    two, sigma = np.concatenate([one, np.array(more, dtype=float)]), gaussian_sigma(epsilon, delta, clip)
+    two, sigma = np.concatenate([one, np.array(more, dtype=float)]), gaussian_sigma(epsilon, delta=delta, sensitivity=clip)
     exact = [_clipped(table, clip).sum(axis=0) for table in (one, two)]
     far = len(more) * clip
     mu = far / sigma
-    claims = tuple((e, gaussian_delta(e, sigma, far)) for e in (0.0, mu**2 / 2, mu**2 / 2 + mu))
+    claims = tuple((e, gaussian_delta(e, sigma=sigma, sensitivity=far)) for e in (0.0, mu**2 / 2, mu**2 / 2 + mu))
     return Pair(what, (one, clip, epsilon, delta), (two, clip, epsilon, delta), claims, tuple(exact), within=sigma, share=0.64, **settings)
 
 
@@ -156,7 +158,7 @@ CALLS, WIDTH = 100, 600
 
 def _spread(release, rows, clip, epsilon, delta):
     """`Wrong` unless sixty thousand noises have the smallest sufficient sigma, to 2 %."""
-    sigma, rng = gaussian_sigma(epsilon, delta, clip), luck(17)
+    sigma, rng = gaussian_sigma(epsilon, delta=delta, sensitivity=clip), luck(17)
     case = f"{len(rows)} rows, {WIDTH} columns, clip = {clip:g}, epsilon = {epsilon:g}, delta = {delta:g}"
     noise = np.array([numbers(answered(release, rows.copy(), clip, epsilon, delta, rng), (WIDTH,), case) for _ in range(CALLS)])
     noise -= noise.mean(axis=0)
@@ -210,7 +212,7 @@ def gau_crossover(crossover):
     """`crossover(epsilon, delta)`: smallest m with a smaller standard deviation for the Gaussian."""
     for epsilon, delta in ((1, 1e-5), (0.1, 1e-5), (4.0, 1e-5), (1.0, 1e-9), (0.5, 1e-3), (2.0, 1e-7), (8.0, 1e-6)):
         case = f"epsilon = {epsilon:g}, delta = {delta:g}"
-        got, one = number(ask(crossover, epsilon, delta), case), gaussian_sigma(epsilon, delta)
+        got, one = number(ask(crossover, epsilon, delta), case), gaussian_sigma(epsilon, delta=delta)
         right = math.floor((one * epsilon) ** 2 / 2) + 1
         if got == right:
             continue
@@ -239,17 +241,17 @@ def gau_covariance(honest_delta):
     for k, epsilon, delta in ((24, 1.0, 1e-5), (1, 1.0, 1e-5), (400, 0.5, 1e-6), (6, 3.0, 1e-3), (1, 20.0, 1e-5)):
         case = f"k = {k}, epsilon = {epsilon:g}, delta = {delta:g}"
         step = math.sqrt(k)
-        sigma = gaussian_sigma(epsilon, delta, step)
-        got, right = number(ask(honest_delta, k, epsilon, delta), case), gaussian_delta(epsilon, math.sqrt(sigma), step)
+        sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=step)
+        got, right = number(ask(honest_delta, k, epsilon, delta), case), gaussian_delta(epsilon, sigma=math.sqrt(sigma), sensitivity=step)
         if abs(got - right) <= 1e-6 * right:
             continue
         case += f": got {got:.6g}"
         typical = {
             "this is the promised delta; the noise that is drawn does not have standard deviation sigma": delta,
             "this is the delta of noise with standard deviation sigma squared; the matrix holds variances, and sigma stands where sigma squared belongs":
-                gaussian_delta(epsilon, sigma**2, step),
-            "the noise is right, but the step of a person in all k counts has length root k": gaussian_delta(epsilon, math.sqrt(sigma)),
-            "the step of a person in all k counts has L2 length root k, not k": gaussian_delta(epsilon, math.sqrt(sigma), k),
+                gaussian_delta(epsilon, sigma=sigma**2, sensitivity=step),
+            "the noise is right, but the step of a person in all k counts has length root k": gaussian_delta(epsilon, sigma=math.sqrt(sigma)),
+            "the step of a person in all k counts has L2 length root k, not k": gaussian_delta(epsilon, sigma=math.sqrt(sigma), sensitivity=k),
         }
         for message, value in typical.items():
             if abs(got - value) <= 1e-6 * value:
@@ -266,7 +268,7 @@ def gau_scales(noise_scales):
     """`noise_scales(bounds, epsilon, delta)`: the standard deviations with the smallest total variance."""
     for bounds, epsilon, delta in (([1.0, 1.0, 1.0, 100.0], 1.0, 1e-5), ([3.0], 0.5, 1e-6), ([2.0] * 7, 2.0, 1e-3),
                                    ([0.01, 0.5, 4.0, 9.0, 30.0], 0.3, 1e-9), (list(range(1, 31)), 5.0, 1e-4)):
-        a, one = np.array(bounds, dtype=float), gaussian_sigma(epsilon, delta)
+        a, one = np.array(bounds, dtype=float), gaussian_sigma(epsilon, delta=delta)
         case = f"{len(a)} bounds from {a.min():g} to {a.max():g}, epsilon = {epsilon:g}, delta = {delta:g}"
         got = numbers(answered(noise_scales, a.copy(), epsilon, delta), (len(a),), case)
         if got.min() <= 0:
@@ -278,7 +280,7 @@ def gau_scales(noise_scales):
             raise Wrong(f"{case}: these are the variances; standard deviations were asked")
         mu = math.sqrt(((a / got) ** 2).sum())
         if mu * one > 1 + 1e-6:
-            raise Wrong(f"{case}: not private enough: mu = {mu:.4g}, and delta is {gaussian_delta(epsilon, 1 / mu):.3g} at this epsilon")
+            raise Wrong(f"{case}: not private enough: mu = {mu:.4g}, and delta is {gaussian_delta(epsilon, sigma=1 / mu):.3g} at this epsilon")
         if mu * one < 1 - 1e-6:
             raise Wrong(f"{case}: private, but more noise than needed: mu = {mu:.4g} where {1 / one:.4g} is allowed")
         total, least = (got**2).sum(), (best**2).sum()

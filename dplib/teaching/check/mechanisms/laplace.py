@@ -1,4 +1,5 @@
 """Checkers of chapter 3: sensitivity and the Laplace mechanism."""
+import functools
 import itertools
 import math
 
@@ -24,6 +25,7 @@ def _with(scale, draw=None):
     return release
 
 
+RIGHT = _with(lambda d, e: d / e)
 SCALES = {
     "the scale is 1/(Δε); a larger step needs more noise, not less": _with(lambda d, e: 1 / (d * e)),
     "the scale is ε/Δ, upside down: more privacy would mean less noise": _with(lambda d, e: e / d),
@@ -96,7 +98,7 @@ def lap_release(release):
     if (np.random.get_state()[1].tobytes(), np.random.get_state()[2]) != before:  # noqa: NPY002
         raise Wrong("the noise comes from numpy's global generator, which any other part of the program can reset; draw it from rng")
     seen = battery(release, lambda pair: Numbers(np.size(pair.one[0]) if np.ndim(pair.one[0]) else 0, "number"), RELEASES, crowds=ANSWERS, call=_flat,
-                   mistakes=SCALES, right=_with(lambda d, e: d / e), seed=41)
+                   mistakes=SCALES, right=RIGHT, seed=41)
     _reaches(release, np.zeros(40_000), 2.0)
     return f"fresh noise for every number, and it refuses what is not positive and finite; {seen}"
 
@@ -142,7 +144,7 @@ def lap_interval(interval):
 
 def _brute(query, universe, adjacency):
     tables = [t for size in range(5) for t in itertools.combinations_with_replacement(universe, size)]
-    return max(sens.empirical(query, t, universe, adjacency) for t in tables)
+    return max(sens.empirical(query, t, universe=universe, adjacency=adjacency) for t in tables)
 
 
 def _third(x, low, high):
@@ -240,6 +242,7 @@ def lap_bound(best_bound):
 
 # ------------------------------------------------------------------------------------------------------------ persons with many rows
 
+@functools.cache
 def _counting(scale=lambda most, longest: most, bound=True):
     """A private histogram of the kept rows, right unless told otherwise."""
     def counts(rows, films, most, epsilon, rng):
@@ -344,6 +347,7 @@ def lap_contribution(counts):
 
 # --------------------------------------------------------------------------------------------------------------------- whole numbers
 
+@functools.cache
 def _whole(rate=lambda d, e: e / d, draw=None):
     """Discrete Laplace noise, right unless told otherwise."""
     def whole(counts, step, epsilon, rng):
@@ -401,6 +405,7 @@ def lap_discrete(whole):
 
 # ----------------------------------------------------------------------------------------------------------------- a noisy sum and count
 
+@functools.cache
 def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.5, clip=sens.clip, number=len):
     def parts(values, low, high, epsilon, rng):
         x = clip(values, low, high)
@@ -432,7 +437,7 @@ def _rows(what, values, more, low, high, epsilon, **settings):
     tables = [np.array(rows, dtype=float) for rows in (values, [*values, *more])]
     step = max(abs(low), abs(high))
     return Pair(what, *((rows, low, high, epsilon) for rows in tables), ((len(more) * epsilon, 0.0),),
-                tuple((sens.clip(t, low, high).sum(), len(t)) for t in tables),
+                tuple((sens.clip(t, low=low, high=high).sum(), len(t)) for t in tables),
                 within=(NEAR * 2 * step / epsilon, NEAR * 2 / epsilon), share=0.75, **settings)
 
 

@@ -1,4 +1,5 @@
 """Checkers of chapter 3: local privacy."""
+import functools
 import math
 from itertools import product
 
@@ -22,6 +23,7 @@ def _two(answer, case):
 
 # --------------------------------------------------------------------------------------------------------------- one report
 
+@functools.cache
 def _coins(own, other):
     """A learner's report with these chances of a one, each a function of ε and k."""
     def report(value, k, epsilon, rng):

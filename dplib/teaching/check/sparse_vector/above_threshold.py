@@ -69,10 +69,10 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
     answers = np.asarray(answers, dtype=float)
 
     def law(b1, b2):
-        return index_pmf(answers, threshold, noise=Scales(b1, b2, np.inf))
+        return index_pmf(answers, threshold=threshold, noise=Scales(b1, b2, np.inf))
 
     b1, b2, _ = scales(epsilon, sensitivity=sensitivity)
-    alone = [index_pmf([answer], threshold, noise=Scales(b1, b2, np.inf))[0] for answer in answers]
+    alone = [index_pmf([answer], threshold=threshold, noise=Scales(b1, b2, np.inf))[0] for answer in answers]
     certain = np.where(answers >= threshold, 1.0, 0.0)
     public = np.exp(log_laplace_cdf((answers - threshold) / b2))
     rivals = {
@@ -104,7 +104,7 @@ def _same_law(run, cases, rng):
     """`Wrong`, with the mistake that has the law of these runs, unless it is that of AboveThreshold."""
     for answers, threshold, epsilon, sensitivity in cases:
         counts = Counter(run(list(answers), threshold, epsilon, sensitivity, rng) for _ in range(RUNS))
-        law = index_pmf(answers, threshold, noise=scales(epsilon, sensitivity=sensitivity))
+        law = index_pmf(answers, threshold=threshold, noise=scales(epsilon, sensitivity=sensitivity))
         _compare(rng, np.array([counts[i] for i in (*range(len(answers)), None)]), law, _rivals(answers, threshold, epsilon, sensitivity),
                  lambda i: f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}: index {i if i < len(answers) else None}")
 
@@ -124,7 +124,7 @@ def _pair(one, two, threshold, epsilon, sensitivity, *, name=None, **settings):
     steps, noise = np.abs(np.subtract(one, two)).max() / sensitivity, scales(epsilon, sensitivity=sensitivity)
     name = name or " / ".join(f"answers {list(a)}, threshold {threshold:g}, ε = {epsilon:g}, Δ = {sensitivity:g}" for a in (one, two))
     return Pair(name, *((list(a), threshold, epsilon, sensitivity) for a in (one, two)), ((steps * epsilon, 0.0),),
-                law=tuple(index_pmf(a, threshold, noise=noise) for a in (one, two)), **settings)
+                law=tuple(index_pmf(a, threshold=threshold, noise=noise) for a in (one, two)), **settings)
 
 
 def _random(sensitivity, seed):
@@ -185,7 +185,7 @@ def svt_level(level):
 
 
 def _false_alarm(k, epsilon, level):
-    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(level)), noise=scales(epsilon)))
+    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(level)), threshold=0.0, noise=scales(epsilon)))
 
 
 @checker
@@ -232,7 +232,7 @@ def _first_yes(answers, size, rng):
 
 def _why_not_refuted(one, two):
     """What the exact laws say about an audit that did not succeed."""
-    laws = [index_pmf(answers, 0.0, noise=scales(1.0)) for answers in (one, two)]
+    laws = [index_pmf(answers, threshold=0.0, noise=scales(1.0)) for answers in (one, two)]
     often = np.maximum(*laws) > 1e-9             # below that the ratio may be one of rounding errors, and no audit sees it
     loss = float(np.abs(np.log(laws[0] / laws[1]))[often].max())
     if loss <= CLAIM and not often.all():
@@ -312,7 +312,7 @@ def svt_monotone(answer):
         noise, moves = Scales(right[stream], scale, np.inf), WORST if stream == "counts" else WORST[1:]
         at = [(x + (0 * move, move)[i], t) for x in (np.zeros(41), np.append(np.full(40, 30.0), -30)) for move in moves for t in (-3.0, 0.0, 0.5, 1.0, 4.0)
               for i in (0, 1)]
-        logs = [log_probability(outcome, answers, t, noise=noise) for answers, t in at]
+        logs = [log_probability(outcome, answers, threshold=t, noise=noise) for answers, t in at]
         most = np.abs(np.subtract(logs[::2], logs[1::2])).max()
         if most > 1 + 1e-6:
             return f"with scale {scale:g} an outcome on two neighbouring streams has a loss of {most:.3f}, above 1"

@@ -154,7 +154,7 @@ def _bound_law(rng, bounds, threshold, epsilon):
     asked = -(VALUES[:, None] > BOUNDS).sum(axis=0).astype(float)
 
     def law(noise, answers=asked, silent=-1):
-        pmf = index_pmf(answers, threshold, noise=noise)
+        pmf = index_pmf(answers, threshold=threshold, noise=noise)
         share = np.full(len(BOUNDS), 1 / len(BOUNDS)) if silent == "random" else np.eye(len(BOUNDS))[silent]
         return pmf[:-1] + pmf[-1] * share
 
@@ -235,7 +235,7 @@ def _steps(function, *arguments):
 
 def _too_early(k, people, epsilon, threshold):
     noise = scales(epsilon, monotone=True)
-    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), float(threshold), noise=noise))
+    return -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), threshold=float(threshold), noise=noise))
 
 
 @checker
@@ -245,7 +245,7 @@ def svt_threshold(threshold):
         got = number(answered(threshold, k, people, epsilon, beta), f"for k={k}, people={people}, epsilon={epsilon:g}, beta={beta:g} the threshold")
         exact = brentq(lambda t: _too_early(k, people, epsilon, t) - beta, -people, 1000 / epsilon - people)
         case = f"for k={k}, people={people}, epsilon={epsilon:g}, beta={beta:g}"
-        general = brentq(lambda t: -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), t, noise=scales(epsilon))) - beta,
+        general = brentq(lambda t: -np.expm1(log_probability(np.zeros(k), np.full(k, -float(people)), threshold=t, noise=scales(epsilon))) - beta,
                          -people, 1000 / epsilon - people)
         mistakes = {
             "that is the distance from the answers to the threshold; the answers lie at -people": exact + people,
@@ -344,7 +344,7 @@ def _two_of(answers, threshold):
         probabilities = []
         for name in names:
             replies = np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name)
-            probabilities.append(np.exp(log_probability(replies, answers, threshold, noise=noise)))
+            probabilities.append(np.exp(log_probability(replies, answers, threshold=threshold, noise=noise)))
         return np.array(probabilities)
 
     right = law(scales(0.5, c=2, monotone=True))

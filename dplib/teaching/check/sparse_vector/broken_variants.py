@@ -23,7 +23,7 @@ def _found(variant, noise, c):
     """The loss of c positive answers after 60 negative ones, all of them strained."""
     outcome = np.append(np.zeros(60), np.ones(c))
     moved = np.where(outcome == 1, -1.0, 1.0)
-    one, two = (log_probability(outcome, answers, -4 * noise.threshold, noise=noise) for answers in (0 * moved, moved))
+    one, two = (log_probability(outcome, answers, threshold=-4 * noise.threshold, noise=noise) for answers in (0 * moved, moved))
     return one - two
 
 
@@ -39,6 +39,8 @@ def svt_repair(mended):
             continue
         if not isinstance(variant, Variant):
             raise Wrong(f"{name}: expected a Variant, such as replace(svt.VARIANTS[{name!r}], …), got {type(variant).__name__}")
+        if variant.source != VARIANTS[name].source:
+            raise Wrong(f"{name}: this is the room of {variant.source}; mend that of {VARIANTS[name].source}: replace(svt.VARIANTS[{name!r}], …)")
         if not callable(variant.threshold) or not callable(variant.query):
             raise Wrong(f"{name}: threshold and query are functions of epsilon and c, such as lambda e, c: 2 / e")
         if variant.releases:
@@ -72,7 +74,7 @@ def svt_endless(answer):
         raise Wrong("200 answers are more than enough")
     if outcome.ndim != 1 or not np.isin(outcome, (0, 1)).all() or outcome.shape != one.shape:
         raise Wrong("outcome must be a list of 0 (No) and 1 (Yes), one for each answer")
-    loss = exact_loss("alg6", one, two, outcome, 0.0, epsilon=1.0)
+    loss = exact_loss("alg6", one, two, outcome, threshold=0.0, epsilon=1.0)
     if loss < -5:
         raise Wrong(f"the loss is {loss:.2f}: swap the two lists")
     if loss <= 5:
@@ -130,14 +132,14 @@ def svt_catch(answer):
     if outcome[:-1].any():
         raise Wrong("with c = 1 the run stops at its first Yes: only the last reply can be 1")
     noise = VARIANTS["alg4"].noise(1.0, 1)
-    log_p, log_q = (log_probability(outcome, answers, threshold, noise=noise) for answers in (one, two))
+    log_p, log_q = (log_probability(outcome, answers, threshold=threshold, noise=noise) for answers in (one, two))
     if log_q - log_p > 1:
         raise Wrong(f"the second list makes this outcome likelier, with a loss of {log_q - log_p:.3f}: swap the two lists")
     if log_p - log_q <= 1:
         raise Wrong(f"this outcome has a loss of {log_p - log_q:.3f}, within the claim of 1: no number of runs can convict by it")
     p, q = math.exp(log_p), math.exp(log_q)
     try:
-        runs = runs_needed(p, q, 1.0)
+        runs = runs_needed(p, q, epsilon=1.0)
     except ValueError:
         rare = f"the outcome has probability {p:.1e}: it would take more than a hundred million runs"
         raise Wrong(f"the loss is {log_p - log_q:.3f}, above 1, but {rare}") from None
@@ -156,7 +158,7 @@ def _law(runs, answers, threshold, noise, redraws):
     for run in runs:
         ends = [i + 1 for i, reply in enumerate(run) if reply] if redraws else []
         cuts = [0, *ends, *([len(run)] if not ends or ends[-1] < len(run) else [])]
-        law.append(math.exp(sum(log_probability(run[a:b], answers[a:b], threshold, noise=noise) for a, b in zip(cuts, cuts[1:]))))
+        law.append(math.exp(sum(log_probability(run[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in zip(cuts, cuts[1:]))))
     return np.array(law)
 
 

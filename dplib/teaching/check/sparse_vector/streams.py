@@ -83,13 +83,13 @@ def _several_laws(case):
     """The right law of the patterns, and those of the usual mistakes."""
     answers, threshold, epsilon, c = case
     patterns = _replies(len(answers), c)
-    law = np.exp([log_probability(p, answers, threshold, noise=scales(epsilon, c=c)) for p in patterns])
+    law = np.exp([log_probability(p, answers, threshold=threshold, noise=scales(epsilon, c=c)) for p in patterns])
     return law, _rivals(patterns, answers, threshold, epsilon, c)
 
 
 def _exactly(pair):
     """The pair, with the law that its replies must have."""
-    law = (np.exp([log_probability(p, answers, threshold, noise=scales(epsilon, c=c)) for p in _replies(len(answers), c)])
+    law = (np.exp([log_probability(p, answers, threshold=threshold, noise=scales(epsilon, c=c)) for p in _replies(len(answers), c)])
            for answers, threshold, epsilon, c in (pair.one, pair.two))
     return replace(pair, law=tuple(law))
 
@@ -289,7 +289,7 @@ def _measured(runs=300):
         f1 = []
         for _ in range(runs):
             shuffled = rng.permutation(FILMS)
-            marks = shuffled[above_threshold(views[shuffled], between, epsilon=epsilon, c=TOP, monotone=True, split="optimal", rng=rng)]
+            marks = shuffled[above_threshold(views[shuffled], threshold=between, sensitivity=1, epsilon=epsilon, c=TOP, monotone=True, split="optimal", rng=rng)]
             f1.append(2 * best[marks].sum() / (len(marks) + TOP))
         noisy = views * epsilon / TOP + rng.gumbel(size=(runs, FILMS))
         curve[epsilon] = float(np.mean(f1)), float(best[np.argpartition(-noisy, TOP, axis=1)[:, :TOP]].mean())

@@ -55,7 +55,7 @@ function keepColumns() {
 
 /* what scrolls sideways must be reachable by keyboard */
 function reachScrollers() {
-  each("article :is(div.math, mjx-container, pre, .output.text_html, .pst-scrollable-table-container)", (box) => {
+  each("article :is(div.math, mjx-container, pre, .results, .output.text_html, .pst-scrollable-table-container)", (box) => {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
     }

@@ -1,0 +1,293 @@
+"""Sums that nobody may see the parts of, with noise that nobody knows: secret shares, and noise in parts.
+
+Everybody splits a number into shares that say nothing one by one, and adds a part of the noise. Whoever sees all but one
+of the servers sees uniform numbers; whoever knows some of the parts knows that much of the noise, and `collusion_epsilon`
+says what is left of the promise.
+
+A teaching version: numpy's generators can be predicted, and a real protocol has to agree on keys, to survive servers
+that stop, and to refuse a person who sends a million.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from dplib._validate import non_negative, positive, whole
+
+__all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "skellam", "split"]
+
+MODULUS = 2**32
+
+
+def split(values: ArrayLike, *, servers: int, rng: None | int | np.random.Generator = None) -> NDArray[np.int64]:
+    """Additive shares of whole numbers modulo 2^32: all but the last are uniform, and the last makes the sum right.
+
+    Privacy
+    -------
+    measure : none is needed: any servers - 1 of the shares of a number are independent and uniform, whatever the number is
+    adjacency : any two numbers
+    guarantee : exact for a perfect source of randomness, which numpy's generators are not; all shares together tell the number
+
+    Parameters
+    ----------
+    values : int or array of int
+        What the people want to add; a number outside of -2^31 to 2^31 - 1 is taken modulo 2^32.
+    servers : int
+        Number of shares of each, at least 2.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    array of int64, shape (servers, *shape of values)
+        Row i is what server i is sent; all in 0 ... 2^32 - 1.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not of an integer type, or `servers` is less than 2.
+
+    References
+    ----------
+    Bonawitz et al. (2017), Section 3, for sums of secret inputs.
+
+    Examples
+    --------
+    >>> shares = split([3, 0, 4], servers=3, rng=1)
+    >>> shares.shape, int(join(shares.sum(axis=1)))
+    ((3, 3), 7)
+    """
+    values = _integers("values", values) % MODULUS
+    first = np.random.default_rng(rng).integers(0, MODULUS, (whole("servers", servers, least=2) - 1, *values.shape))
+    return np.concatenate([first, ((values - first.sum(axis=0)) % MODULUS)[None]])
+
+
+def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
+    """Add up shares, or what each server has added up of them, and take the sum for a number of either sign.
+
+    Privacy
+    -------
+    measure : that of the sum, which it makes public
+    adjacency : that of the noise in the sum
+    guarantee : none by itself: without noise the sum is exact
+
+    Parameters
+    ----------
+    shares : array of int, shape (servers, ...)
+
+    Returns
+    -------
+    int64, or an array of them, of the shape without the first axis
+        The sum modulo 2^32, between -2^31 and 2^31 - 1: a larger sum wraps around.
+
+    Raises
+    ------
+    ValueError
+        If `shares` is not of an integer type, or has no axis.
+
+    Examples
+    --------
+    >>> int(join([2**32 - 5, 3]))
+    -2
+    """
+    shares = _integers("shares", shares)
+    if shares.ndim == 0:
+        raise ValueError("shares must have an axis of servers, got one number")
+    total = (shares % MODULUS).sum(axis=0) % MODULUS
+    return (total + MODULUS // 2) % MODULUS - MODULUS // 2
+
+
+def laplace_share(
+    size: int | tuple[int, ...], *, epsilon: float, parties: int, honest: float = 1.0, sensitivity: int = 1,
+    rng: None | int | np.random.Generator = None,
+) -> NDArray[np.int64]:
+    """Parts of discrete Laplace noise: `parties` of them add up to all of it, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
+
+    A part is the difference of two negative binomial variables of shape 1/(honest * parties). Such differences add up
+    to one of the shapes' sum, and shape 1 is the geometric law, of which `mechanisms.geometric` takes the difference.
+
+    Privacy
+    -------
+    measure : epsilon-DP of the sum, for whoever knows none of the parts that belong to a share `honest` of the parties
+    adjacency : the one under which `sensitivity` bounds the change of the sum
+    guarantee : exact if exactly that share is honest, and smaller than epsilon if more are; see `collusion_epsilon` if fewer are
+
+    Parameters
+    ----------
+    size : int or tuple of int
+        Shape of the result.
+    epsilon : float
+        Privacy loss, positive.
+    parties : int
+        Into how many parts the noise is divided.
+    honest : float
+        Share of the parties whose parts alone must suffice, in (0, 1]. At 1 the parts of all are needed.
+    sensitivity : int
+        Largest change of the sum between neighbours.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    array of int64, of shape `size`
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is not positive, `parties` or `sensitivity` is no whole number of at least 1, or `honest` is not in (0, 1].
+
+    References
+    ----------
+    Goryczka and Xiong (2017), the distributed geometric mechanism.
+
+    Examples
+    --------
+    >>> parts = laplace_share(2000, epsilon=1.0, parties=2000, rng=1)
+    >>> parts.shape, bool(abs(parts.sum()) < 30)
+    ((2000,), True)
+    """
+    p = -math.expm1(-_rate(epsilon, sensitivity))
+    shape = 1 / (_share(honest) * whole("parties", parties, least=1))
+    rng = np.random.default_rng(rng)
+    return rng.negative_binomial(shape, p, size) - rng.negative_binomial(shape, p, size)
+
+
+def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int = 1) -> NDArray[np.float64]:
+    """Law of the noise that is left to somebody who knows the parts of all but a share `honest` of the parties.
+
+    The difference of two negative binomial variables of shape `honest` and ratio exp(-epsilon/sensitivity), by its convolution.
+
+    Privacy
+    -------
+    measure : none: a law
+    adjacency : none
+    guarantee : exact to rounding
+
+    Parameters
+    ----------
+    z : int or array of int
+    honest : float
+        Share of the parts that nobody else knows, in (0, 1].
+    epsilon : float
+        The loss that all parts together were made for.
+    sensitivity : int
+
+    Returns
+    -------
+    float or array of float, of the shape of `z`
+
+    Raises
+    ------
+    ValueError
+        If `z` is not of an integer type, `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
+
+    Examples
+    --------
+    >>> shared_pmf([0, 1], honest=1.0, epsilon=1.0).round(4)
+    array([0.4621, 0.17  ])
+    """
+    z, rate, honest = abs(_integers("z", z)), _rate(epsilon, sensitivity), _share(honest)
+    if rate < _LEAST_RATE:
+        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long")
+    k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
+    one = stats.nbinom(honest, -math.expm1(-rate))
+    first = one.pmf(k)
+    return np.array([first @ one.pmf(k + shift) for shift in z.ravel()]).reshape(z.shape)[()]
+
+
+def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) -> float:
+    """Exact privacy loss of a sum, to somebody who knows the parts of the noise of all but a share `honest` of the parties.
+
+    The law of what is left is log-convex on each side of zero, so that its steps are steepest at zero: the loss is
+    ln P(0)/P(sensitivity). It lies between epsilon and epsilon + sensitivity * ln(1/honest).
+
+    Privacy
+    -------
+    measure : epsilon-DP
+    adjacency : the one under which the sum changes by `sensitivity` at most
+    guarantee : exact, attained between the two worlds at the sums 0 and `sensitivity`
+
+    Parameters
+    ----------
+    honest : float
+        Share of the parts that nobody else knows, in (0, 1].
+    epsilon : float
+        The loss that all parts together were made for.
+    sensitivity : int
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
+
+    Examples
+    --------
+    >>> [round(collusion_epsilon(h, epsilon=1.0), 3) for h in (1.0, 0.5, 0.1)]
+    [1.0, 1.675, 3.296]
+    """
+    at_zero, beside = shared_pmf([0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity)
+    return float(np.log(at_zero / beside))
+
+
+def skellam(value: ArrayLike, *, variance: float, rng: None | int | np.random.Generator = None) -> NDArray[np.int64] | np.int64:
+    """Integer `value` plus the difference of two Poisson variables, which can be divided into as many parts as one likes.
+
+    Privacy
+    -------
+    measure : (epsilon, delta)-DP, with a delta for every epsilon; near that of normal noise of the same variance where it is large
+    adjacency : the one under which the value changes by a whole number
+    guarantee : the exact delta of a pair follows from the law by `distributions.exact_delta`; no epsilon holds with delta = 0
+
+    Parameters
+    ----------
+    value : int or array of int
+    variance : float
+        Of the noise, zero or more. Parts of variance v/n add up to noise of variance v.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    int64 or array of int64, of the shape of `value`
+
+    Raises
+    ------
+    ValueError
+        If `value` is not of an integer type or `variance` is negative.
+
+    References
+    ----------
+    Agarwal, Kairouz and Liu (2021); Valovich and Aldà (2015).
+
+    Examples
+    --------
+    >>> bool(abs(skellam(100, variance=9.0, rng=1) - 100) < 30)
+    True
+    """
+    value, rng = _integers("value", value), np.random.default_rng(rng)
+    mean = non_negative("variance", variance) / 2
+    return value + rng.poisson(mean, value.shape) - rng.poisson(mean, value.shape)
+
+
+_LEAST_RATE = 1e-5
+
+
+def _rate(epsilon, sensitivity):
+    return positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+
+
+def _share(honest):
+    if not 0 < positive("honest", honest) <= 1:
+        raise ValueError(f"honest must lie in (0, 1], got {honest!r}")
+    return float(honest)
+
+
+def _integers(name, value):
+    value = np.asarray(value)
+    if value.size and not (np.issubdtype(value.dtype, np.integer) or value.dtype == bool):
+        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
+    return value.astype(np.int64)

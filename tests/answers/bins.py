@@ -1,0 +1,143 @@
+"""The checkers of the section on the number of bins: silent on the stub, content with the solution, and able to say what is wrong."""
+import itertools
+
+import checking
+import numpy as np
+
+from dplib import histograms, mechanisms
+from dplib.teaching import check
+
+PARTS = {"coarse": 1 / 1200, "sampling": 0.008917, "privacy": 0.08}
+PARTS["sampling"] = 10 / 1000 * (1 - (13 / 12 - 1 / 1200) / 10)
+
+
+def bins(*, sampling=1.0, noise=1.0):
+    def function(n, epsilon):
+        m = np.arange(1, 401)
+        return int(m[np.argmin(1 / (12 * m**2) + sampling * m / n + noise * 8 * m**2 / (n * epsilon) ** 2)])
+
+    return function
+
+
+def choice(step=lambda n, ms: 2 * (n + 1) * max(ms) / n**2, *, seed=None, pick=mechanisms.exponential, noise=8.0, sign=1, epsilon_of=lambda e: e):
+    """A learner's private number of bins, right unless told otherwise; with `seed`, on luck of its own."""
+    own = None if seed is None else np.random.default_rng(seed)
+
+    def function(values, candidates, epsilon, epsilon_release, rng):
+        n, scores = len(values), []
+        for m in candidates:
+            now = np.histogram(values, bins=np.linspace(0, 1, m + 1))[0] / n
+            scores.append(-sign * ((2 * m - (n + 1) * m * np.sum(now**2)) / (n - 1) + noise * (m / (n * epsilon_release)) ** 2))
+        return candidates[pick(scores, sensitivity=step(n, candidates), epsilon=epsilon_of(epsilon), rng=own or rng)]
+
+    return function
+
+
+def exact(scores, *, sensitivity, epsilon, rng):
+    return int(np.argmax(scores))
+
+
+def flip(scores, **settings):
+    return mechanisms.report_noisy_max(scores, noise="exponential", **settings)
+
+
+def gumbel(scores, *, sensitivity, epsilon, rng):
+    return int(np.argmax(np.array(scores) + rng.gumbel(scale=2 * sensitivity / epsilon, size=len(scores))))
+
+
+def library(values, candidates, epsilon, epsilon_release, rng):
+    return histograms.choose_bins(values, candidates=candidates, low=0, high=1, epsilon=epsilon, epsilon_release=epsilon_release, rng=rng)
+
+
+def ninth():
+    memory = []
+
+    def function(*arguments):
+        memory.append(0)
+        return choice(pick=exact if len(memory) > 8 else mechanisms.exponential)(*arguments)
+
+    return function
+
+
+def tables_law(share=4, normalised=True, error=1.0):
+    """Loss and error over all tables, right unless told otherwise."""
+    def function(counts, epsilon):
+        n, k = sum(counts), len(counts)
+        tables = np.array([t for t in itertools.product(range(n + 1), repeat=k) if sum(t) == n])
+
+        def law(c):
+            weights = np.exp(-epsilon * np.abs(tables - c).sum(axis=1) / share)
+            return weights / (weights.sum() if normalised else 1)
+
+        here, loss = law(np.array(counts)), 0
+        for a, b in itertools.permutations(range(k), 2):
+            if counts[a]:
+                other = np.array(counts)
+                other[a], other[b] = other[a] - 1, other[b] + 1
+                loss = max(loss, np.abs(np.log(here / law(other))).max())
+        return loss, error * (here / here.sum() @ np.abs(tables - counts).sum(axis=1))
+
+    return function
+
+
+SOLUTIONS = [
+    (check.hist_bins, lambda seed: bins()),
+    (check.bins_private, lambda seed: choice(seed=seed)),
+    (check.bins_lattice, lambda seed: tables_law()),
+    (check.bins_parts, lambda seed: PARTS),
+]
+
+WRONG = [  # checker, answer, a piece of what it must say
+    (check.hist_bins, bins(noise=0.0), "right without privacy"),
+    (check.hist_bins, bins(sampling=0.0), "if the noise were all"),
+    (check.hist_bins, lambda n, epsilon: 10, "too"),
+    (check.hist_bins, lambda n, epsilon: 2.5, "whole number"),
+    (check.hist_bins, lambda n, epsilon: 0, "at least 1"),
+    (check.hist_bins, lambda n, epsilon: "ten", "expected a number"),
+    (check.hist_bins, lambda n, epsilon: print(end=""), "return"),
+    (check.bins_parts, {**PARTS, "coarse": 1 / 120}, "mean square"),
+    (check.bins_parts, {**PARTS, "sampling": 0.01}, "take off"),
+    (check.bins_parts, {**PARTS, "privacy": 0.02}, "add/remove"),
+    (check.bins_parts, {**PARTS, "privacy": 0.008}, "m² in all"),
+    (check.bins_parts, {"coarse": 1}, "missing"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) / n**2), "lacks the factor m"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * min(ms) / n**2), "coarsest"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2), "need not come last"),
+    (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(values, candidates, epsilon, epsilon, rng), "a table at epsilon"),
+    (check.bins_private, choice(lambda n, ms: (n + 1) * max(ms) / n**2), "half of the price is missing"),
+    (check.bins_private, choice(pick=exact), "without noise"),
+    (check.bins_private, choice(epsilon_of=lambda e: e / 2), "at half of epsilon"),
+    (check.bins_private, choice(noise=0.0), "noise of the table is left out"),
+    (check.bins_private, choice(sign=-1), "must have a high score"),
+    (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: 7, "expected one of"),
+    (check.bins_private, lambda *arguments: 1 / 0, "ZeroDivisionError"),
+    (check.bins_private, lambda *arguments: print(end=""), "return"),
+    (check.bins_private, 7, "expected a function"),
+    (check.bins_lattice, tables_law(2), "2 is the sensitivity"),
+    (check.bins_lattice, tables_law(normalised=False), "normalising constants"),
+    (check.bins_lattice, lambda counts, epsilon: (epsilon, tables_law()(counts, epsilon)[1]), "that is the bound"),
+    (check.bins_lattice, tables_law(error=0.5), "weigh the distance"),
+    (check.bins_lattice, lambda counts, epsilon: 0.5, "2 numbers"),
+]
+
+UNUSUAL = [
+    (check.hist_bins, lambda n, epsilon: float(bins()(n, epsilon))),
+    (check.bins_parts, {"privacy": 0.08, "coarse": 0.000833, "sampling": 0.00892}),
+    (check.bins_private, checking.seeded(lambda seed: choice(seed=seed, pick=gumbel))),
+    (check.bins_private, choice(pick=flip)),
+    (check.bins_private, library),
+]
+
+LEAKS = [
+    (check.bins_private, choice(pick=exact)),
+    (check.bins_private, ninth()),
+    (check.bins_private, choice(lambda n, ms: 2 / n)),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=gumbel)),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms) / n**2 if n > 2 else 1.0)),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[len(ms) // 2 - 1] / n**2)),
+    (check.bins_private, choice(epsilon_of=lambda e: 4.0)),
+    (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(
+        (values - values.min()) / max(np.ptp(values), 1e-9), candidates, epsilon, epsilon_release, rng)),
+    (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(
+        values, candidates, epsilon, epsilon_release, np.random.default_rng(5))),
+]

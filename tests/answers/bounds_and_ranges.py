@@ -1,0 +1,271 @@
+"""The checkers of the section on clip bounds and range queries: silent on the stub, content with the solution, clear about mistakes."""
+import numpy as np
+from scipy.optimize import brentq
+
+from dplib import mechanisms, svt
+from dplib.budget import Budget
+from dplib.teaching import check
+
+
+def count_above(values, bounds):
+    return len(values) - np.searchsorted(np.sort(values), bounds, side="right")
+
+
+def auto_mean(*, seed=None, silent=-1, monotone=True, search=1 / 3, total=1 / 3, number=1 / 3, charge=(1 / 3, 1 / 3, 1 / 3), clip=True,
+              unit=False, widest=False, sign=-1, own_budget=False, always=None, exact=False):
+    """A learner's automatic mean, right unless told otherwise; with `seed`, on luck of its own."""
+    own = None if seed is None else np.random.default_rng(seed)
+
+    def function(values, bounds, threshold, budget, rng):
+        rng, epsilon = own or rng, budget.epsilon
+        budget = Budget(epsilon) if own_budget else budget
+        for share in charge:
+            budget.spend(share * epsilon)
+        found = svt.above_threshold(sign * count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=search * epsilon, monotone=monotone, rng=rng)
+        nothing = int(rng.integers(len(bounds))) if silent == "random" else silent
+        bound = bounds[found[0] if found.size else nothing] if always is None else bounds[always]
+        clipped = np.minimum(values, bound).sum() if clip else values.sum()
+        noisy = clipped if exact else mechanisms.laplace(clipped, sensitivity=1 if unit else max(bounds) if widest else bound, epsilon=total * epsilon, rng=rng)
+        return bound, noisy, mechanisms.laplace(len(values), sensitivity=1, epsilon=number * epsilon, rng=rng)
+
+    return function
+
+
+def release(*, seed=None, c=2, search=0.5, scale=4.0, monotone=True, reuse=False, one=False, table=None):
+    """A learner's range release, right unless told otherwise."""
+    own = None if seed is None else np.random.default_rng(seed)
+
+    def function(queries, mine, threshold, rng):
+        rng = own or rng
+        counts = np.array([query(mine if table is None else table) for query in queries])
+        if reuse or one:
+            noise = svt.scales(0.5, c=1 if one else 2, monotone=True)
+            level, noisy = threshold + rng.laplace(scale=noise.threshold), counts + rng.laplace(scale=noise.query, size=len(counts))
+            return [(i, noisy[i] if reuse else counts[i] + rng.laplace(scale=scale)) for i in np.flatnonzero(noisy >= level)[:2]]
+        found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=search, c=c, monotone=monotone, rng=rng)[:2]
+        return [(i, counts[i] + (rng.laplace(scale=scale) if scale else 0.0)) for i in found]
+
+    return function
+
+
+def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise="fresh", number_noise="fresh", factor=1.0, empty_exact=False,
+            zero_exact=False, constant_exact=False, large_exact=False, kept=None):
+    """An automatic mean from noises of scale 1, and ways to leak with them."""
+    def function(values, bounds, threshold, budget, rng):
+        third = budget.epsilon / 3
+        pay = [budget.spend(third) for _ in range(3)]
+        rho, for_sum, for_number = laplace(rng, 3)
+        if kept is not None:
+            if not kept or rng.random() < 0.05:
+                kept[:] = [rho]
+            rho = kept[0]
+        passed = -count_above(values, bounds) + 2 / pay[0] * laplace(rng, len(bounds)) >= threshold + 2 / pay[0] * rho
+        bound = bounds[int(np.argmax(passed)) if passed.any() else -1]
+        for_sum = {"fresh": factor * for_sum, "search": rho, "search turned": -rho}[sum_noise]
+        for_number = {"fresh": for_number, "sum": for_sum, "sum, fresh sign": abs(for_sum) * rng.choice([-1, 1])}[number_noise]
+        exact = (empty_exact and len(values) == 0 or zero_exact and len(values) > 0 and not values.any()
+                 or constant_exact and len(values) > 1 and np.ptp(values) == 0 or large_exact and len(values) > 300)
+        number = len(values) + (0 if exact else for_number / pay[2])
+        return bound, np.minimum(values, bound).sum() + bound * for_sum / pay[1], number
+
+    return function
+
+
+def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), value_noise="fresh", factor=1.0, zero_exact=False, clear_exact=False, kept=None):
+    """A range release from noises of scale 1, and ways to leak with them."""
+    def function(queries, table, threshold, rng):
+        counts = np.array([query(table) for query in queries])
+        (rho, one), nu = laplace(rng, 2), laplace(rng, len(counts))
+        if kept is not None:
+            if not kept or rng.random() < 0.05:
+                kept[:] = [one]
+            one = kept[0]
+        found = np.flatnonzero(counts + 8 * nu >= threshold + 4 * rho)[:2]
+        if clear_exact:
+            nu = np.where(abs(counts - threshold) > 150, 0, nu)
+            found = np.flatnonzero(counts + 8 * nu >= threshold + 4 * rho)[:2]
+        fresh = 4 * factor * laplace(rng, len(counts))
+        if value_noise == "search":
+            fresh = 4 * nu
+        elif value_noise != "fresh":
+            fresh = 4 * one * (rng.choice([-1, 1], len(counts)) if "signs" in value_noise else np.ones(len(counts)))
+        if kept is not None:
+            fresh[:] = 4 * one
+        noise = np.where((counts == 0) & zero_exact, 0, fresh)
+        if clear_exact:
+            noise = np.where(counts > 5000, 0, noise)
+        return [(i, counts[i] + noise[i]) for i in found]
+
+    return function
+
+
+def whole_numbers(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)
+    return [(i, mechanisms.geometric(int(counts[i]), sensitivity=1, epsilon=0.25, rng=rng)) for i in found]
+
+
+def shared_by_those_found(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)
+    return [(i, counts[i] + rng.laplace(scale=2 * len(found))) for i in found]
+
+
+def whole_count(values, bounds, threshold, budget, rng):
+    bound, total, _ = auto_mean()(values, bounds, threshold, budget, rng)
+    return bound, round(total), mechanisms.geometric(len(values), sensitivity=1, epsilon=budget.epsilon / 3, rng=rng)
+
+
+def level(k, people, epsilon, beta, *, monotone=True):
+    def excess(threshold):
+        noise = svt.scales(epsilon, monotone=monotone)
+        return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -float(people)), threshold=threshold, noise=noise)) - beta
+
+    return brentq(excess, -people, 2000 / epsilon)
+
+
+def optimal_split(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    found = svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, split="optimal", rng=rng)
+    return [(i, counts[i] + rng.laplace(scale=4)) for i in found]
+
+
+def centred_release(queries, table, threshold, rng):
+    counts = np.array([query(table) for query in queries])
+    return [(i, counts[i] + rng.laplace(4)) for i in svt.above_threshold(counts, threshold=threshold, sensitivity=1, epsilon=0.5, c=2, monotone=True, rng=rng)]
+
+
+def centred_mean(values, bounds, threshold, budget, rng):
+    third = budget.epsilon / 3
+    found = svt.above_threshold(-count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=budget.spend(third), monotone=True, rng=rng)
+    bound = bounds[found[0] if found.size else -1]
+    return bound, np.minimum(values, bound).sum() + rng.laplace(bound / budget.spend(third)), len(values) + rng.laplace(1 / budget.spend(third))
+
+
+def smallest_k(c, numeric):
+    return int(np.floor(c / numeric + 1e-9)) + 1
+
+
+def loop_over_bounds(values, bounds):
+    return np.array([(values > bound).sum() for bound in bounds])
+
+
+def loop_over_values(values, bounds):
+    counts = np.zeros(len(bounds))
+    for value in values:
+        counts += value > bounds
+    return counts
+
+
+def sorts_in_place(values, bounds):
+    values.sort()
+    return count_above(values, bounds)
+
+
+SOLUTIONS = [
+    (check.svt_auto_mean, lambda seed: auto_mean(seed=seed)),
+    (check.svt_vectorise, lambda seed: count_above),
+    (check.svt_threshold, lambda seed: level),
+    (check.svt_global, lambda seed: release(seed=seed)),
+    (check.svt_gain, lambda seed: smallest_k),
+]
+
+WRONG = [  # checker, answer, a piece of what it must say
+    (check.svt_auto_mean, auto_mean(silent="random"), "drawn at random says nothing"),
+    (check.svt_auto_mean, auto_mean(silent=0), "nothing passes a threshold of a million"),
+    (check.svt_auto_mean, auto_mean(monotone=False), "twice what counts need"),
+    (check.svt_auto_mean, auto_mean(search=1), "spends all of ε"),
+    (check.svt_auto_mean, auto_mean(search=2 / 3), "half of what it must be"),
+    (check.svt_auto_mean, auto_mean(search=1e6), "no noise: the bound tells"),
+    (check.svt_auto_mean, auto_mean(always=-1), "first candidate 10 must be chosen"),
+    (check.svt_auto_mean, auto_mean(sign=1), "wrong sign"),
+    (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),
+    (check.svt_auto_mean, auto_mean(unit=True), "sensitivity 1"),
+    (check.svt_auto_mean, auto_mean(widest=True), "for the last candidate"),
+    (check.svt_auto_mean, auto_mean(exact=True), "the noisy sum has no noise"),
+    (check.svt_auto_mean, auto_mean(total=1), "the noisy sum has a third"),
+    (check.svt_auto_mean, auto_mean(total=1 / 6), "the noisy sum has twice"),
+    (check.svt_auto_mean, auto_mean(number=1), "the noisy count has a third"),
+    (check.svt_auto_mean, auto_mean(number=2 / 3), "the noisy count has half"),
+    (check.svt_auto_mean, auto_mean(charge=()), "nothing was charged"),
+    (check.svt_auto_mean, auto_mean(charge=(1 / 3, 1 / 3)), "three releases"),
+    (check.svt_auto_mean, auto_mean(charge=(0.5, 0.25, 0.25)), "a third of ε each"),
+    (check.svt_auto_mean, auto_mean(own_budget=True), "nothing was charged"),
+    (check.svt_auto_mean, lambda *arguments: 7.0, "expected a tuple"),
+    (check.svt_auto_mean, 7.0, "expected a function"),
+    (check.svt_vectorise, loop_over_bounds, "loops over the bounds"),
+    (check.svt_vectorise, lambda values, bounds: [sum(v > b for v in values) for b in bounds], "loops over the"),
+    (check.svt_vectorise, lambda values: 0, "TypeError"),
+    (check.svt_vectorise, loop_over_values, "loops over the values"),
+    (check.svt_vectorise, lambda values, bounds: (values[:, None] > bounds).sum(axis=0), "table of values times bounds"),
+    (check.svt_vectorise, lambda values, bounds: len(values) - np.searchsorted(np.sort(values), bounds), "which side"),
+    (check.svt_vectorise, lambda values, bounds: np.searchsorted(np.sort(values), bounds, side="right"), "not above"),
+    (check.svt_vectorise, lambda values, bounds: -count_above(values, bounds), "sign of the queries"),
+    (check.svt_vectorise, lambda values, bounds: len(values) - np.searchsorted(values, bounds, side="right"), "are the values sorted"),
+    (check.svt_vectorise, lambda values, bounds: count_above(values, bounds)[:5], "expected"),
+    (check.svt_vectorise, sorts_in_place, "sort a copy"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta) + people, "distance from the answers"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta, monotone=False), "monotone=True"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: level(1, people, epsilon, beta), "too low"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta) + 2 * people, "lay at +people"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta) + 1 / epsilon, "higher than needed"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: 0.0, "too early in 16.5%"),
+    (check.svt_threshold, lambda k, people, epsilon, beta: "low", "expected a number"),
+    (check.svt_threshold, lambda *arguments: print(end=""), "is the `return` missing"),
+    (check.svt_global, release(table=[]), "not the argument"),
+    (check.svt_global, release(scale=2.0), "half of the noise"),
+    (check.svt_global, release(scale=8.0), "twice the noise"),
+    (check.svt_global, release(scale=0), "no noise"),
+    (check.svt_global, release(reuse=True), "fresh noise"),
+    (check.svt_global, release(one=True), "noise for one range"),
+    (check.svt_global, release(search=1.0), "spends all of ε"),
+    (check.svt_global, release(monotone=False), "twice the noise that counts need"),
+    (check.svt_global, release(search=500.0), "without noise"),
+    (check.svt_global, optimal_split, "another split"),
+    (check.svt_global, centred_release, "write scale="),
+    (check.svt_auto_mean, centred_mean, "write scale="),
+    (check.svt_global, lambda queries, table, threshold, rng: [query(adult) for query in queries], "not among its arguments"),  # noqa: F821
+    (check.svt_global, lambda queries, table, threshold, rng: [(0, 1.0), (0, 1.0)], "at most two pairs"),
+    (check.svt_gain, lambda c, numeric: int(round(c / numeric)), "a tie"),
+    (check.svt_gain, lambda c, numeric: 2 * c + 1, "for c=3"),
+    (check.svt_gain, lambda c, numeric: c + 1, "no gain"),
+    (check.svt_gain, lambda c, numeric: smallest_k(c, numeric) + 1, "already have scale"),
+    (check.svt_gain, lambda c, numeric: c / numeric + 0.3, "whole number"),
+]
+
+
+UNUSUAL = [
+    (check.svt_auto_mean, by_hand()),
+    (check.svt_auto_mean, by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
+    (check.svt_auto_mean, lambda *arguments: tuple(float(x) for x in by_hand()(*arguments))),
+    (check.svt_auto_mean, whole_count),
+    (check.svt_global, release_by_hand()),
+    (check.svt_global, whole_numbers),
+    (check.svt_global, shared_by_those_found),
+    (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release()(*arguments)]),
+    (check.svt_global, release_by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
+    (check.svt_global, lambda *arguments: [[int(i), value] for i, value in release()(*arguments)]),
+    (check.svt_vectorise, lambda values, bounds: np.searchsorted(np.sort(-values), -np.asarray(bounds), side="left")),
+    (check.svt_gain, lambda c, numeric: float(smallest_k(c, numeric))),
+]
+
+LEAKS = [
+    (check.svt_auto_mean, by_hand(sum_noise="search")),
+    (check.svt_auto_mean, by_hand(sum_noise="search turned")),
+    (check.svt_auto_mean, by_hand(number_noise="sum")),
+    (check.svt_auto_mean, by_hand(number_noise="sum, fresh sign")),
+    (check.svt_auto_mean, by_hand(factor=0.9)),
+    (check.svt_auto_mean, by_hand(empty_exact=True)),
+    (check.svt_auto_mean, by_hand(zero_exact=True)),
+    (check.svt_auto_mean, by_hand(constant_exact=True)),
+    (check.svt_auto_mean, by_hand(large_exact=True)),
+    (check.svt_auto_mean, by_hand(kept=[])),
+    (check.svt_global, release_by_hand(value_noise="search")),
+    (check.svt_global, release_by_hand(value_noise="one")),
+    (check.svt_global, release_by_hand(value_noise="one, fresh signs")),
+    (check.svt_global, release_by_hand(factor=0.9)),
+    (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release_by_hand(factor=0.8)(*arguments)]),
+    (check.svt_global, release_by_hand(zero_exact=True)),
+    (check.svt_global, release_by_hand(clear_exact=True)),
+    (check.svt_global, release_by_hand(kept=[])),
+]

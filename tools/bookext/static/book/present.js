@@ -1,0 +1,151 @@
+/* Present a page: what is worth showing, one thing at a time, large. By the key p, the button in the header, or page.html?present#anchor. */
+"use strict";
+
+(() => {
+  const WORTH = "div.cell, div.proof, div.exercise, figure, .pst-scrollable-table-container, table";
+  const FOLDED = ".dropdown, .solution";
+  const STEPS = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1, Home: -Infinity, End: Infinity};
+  const LARGEST = 2.2, SMALLEST = 0.85;          // times the size of the page
+  const gap = document.createComment("presented");
+  let things = [], now = 0, dialog = null, article;
+
+  function worthShowing() {
+    const found = [];
+    for (const one of article.querySelectorAll(WORTH)) {
+      const silent = one.matches(".cell") && !one.querySelector(".cell_output");
+      if (!silent && !one.closest(FOLDED) && !found.at(-1)?.contains(one)) {
+        found.push(one);
+      }
+    }
+    return found;
+  }
+
+  function headingOf(thing) {
+    const heading = thing.parentElement.closest("section:has(> :is(h1, h2, h3, h4))").querySelector(":is(h1, h2, h3, h4)");
+    return [...heading.childNodes].filter((part) => part.className !== "headerlink").map((part) => part.textContent).join("").trim();
+  }
+
+  function putBack() {
+    if (gap.isConnected) {
+      gap.replaceWith(things[now]);
+    }
+  }
+
+  function show(place) {
+    putBack();
+    now = Math.max(0, Math.min(place, things.length - 1));
+    const [heading, stage, box, position, back, next] = ["heading", "stage", "fit", "position", "back", "next"].map((name) => dialog.querySelector(`.${name}`));
+    heading.textContent = headingOf(things[now]);
+    position.textContent = `${now + 1} of ${things.length}`;
+    things[now].replaceWith(gap);
+    box.replaceChildren(things[now]);
+    back.disabled = now === 0;
+    next.disabled = now === things.length - 1;
+    if (document.activeElement === document.body) {
+      stage.focus();
+    }
+    fit(stage, box);
+  }
+
+  function fit(stage, box) {
+    box.style.zoom = 1;
+    const room = Math.min((stage.clientWidth - 8) / box.offsetWidth, (stage.clientHeight - 8) / box.offsetHeight);
+    box.style.zoom = Math.max(SMALLEST, Math.min(room, LARGEST));
+    stage.scrollTop = 0;
+  }
+
+  function onKey(event) {
+    const typing = event.target.matches("input, summary") && !event.key.startsWith("Page");
+    if (event.key in STEPS && !typing && !event.altKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      show(now + STEPS[event.key]);
+    } else if (event.key === "f") {
+      fullScreen();
+    }
+  }
+
+  /* a window that becomes as large as the screen covers every dialog that is open: open this one once more */
+  async function fullScreen() {
+    await document.documentElement.requestFullscreen?.().catch(() => {});
+    if (dialog?.open) {
+      dialog.close();
+      dialog.showModal();
+    }
+  }
+
+  function open(place) {
+    article.insertAdjacentHTML("beforeend", `<dialog class="present" aria-label="Presenting this page">
+      <p class="heading" id="present-heading"></p>
+      <div class="stage" role="group" aria-labelledby="present-heading" tabindex="0" autofocus><div class="fit"></div></div>
+      <div class="bar"><button class="back">← Back</button><p class="position" role="status"></p><button class="next">Next →</button>
+      <button class="full">Full screen</button><button class="close">Close</button></div></dialog>`);
+    dialog = article.lastElementChild;
+    const press = (name, work) => dialog.querySelector(`.${name}`).addEventListener("click", work);
+    press("back", () => show(now - 1));
+    press("next", () => show(now + 1));
+    press("full", fullScreen);
+    press("close", leave);
+    dialog.addEventListener("keydown", onKey);
+    dialog.addEventListener("close", () => dialog?.open || leave());
+    dialog.showModal();
+    show(place);
+  }
+
+  function leave() {
+    if (dialog) {
+      const was = dialog;
+      dialog = null;
+      putBack();
+      was.close();
+      was.remove();
+      if (document.fullscreenElement) {
+        document.exitFullscreen();
+      }
+      things[now].scrollIntoView({block: "center", behavior: "instant"});
+    }
+  }
+
+  const begin = async () => {
+    const place = things.findIndex((thing) => thing.getBoundingClientRect().bottom > 100);
+    await document.documentElement.requestFullscreen?.().catch(() => {});
+    open(place < 0 ? things.length - 1 : place);
+  };
+
+  /* the thing at an anchor, or the first one after it */
+  function placeOf(anchor) {
+    const there = anchor && document.getElementById(decodeURIComponent(anchor));
+    const place = there ? things.findIndex((thing) => thing.contains(there) || there.compareDocumentPosition(thing) & Node.DOCUMENT_POSITION_FOLLOWING) : 0;
+    return place < 0 ? things.length - 1 : place;
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    article = document.querySelector("article.bd-article");
+    things = article ? worthShowing() : [];
+    if (!things.length) {
+      return;
+    }
+    const button = document.createElement("button");
+    button.className = "btn btn-sm present-button";
+    button.title = "Present this page (p)";
+    button.setAttribute("aria-label", "Present this page");
+    button.innerHTML = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1.5 2.5h13v9h-13zM8 11.5v3M5 14.5h6M6.8 5v4l3-2z"/></svg>';
+    button.addEventListener("click", begin);
+    document.querySelector(".article-header-buttons")?.prepend(button);
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input:not([type=range], [type=radio]), textarea, select, [contenteditable]");
+      if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing && !document.querySelector("dialog[open]")) {
+        begin();
+      }
+    });
+    document.addEventListener("fullscreenchange", () => document.fullscreenElement || leave());
+    window.addEventListener("beforeprint", leave);
+    window.addEventListener("resize", () => dialog && fit(dialog.querySelector(".stage"), dialog.querySelector(".fit")));
+  });
+
+  window.addEventListener("load", async () => {
+    await document.fonts.ready;
+    if (things.length && new URLSearchParams(location.search).has("present")) {
+      open(placeOf(location.hash.slice(1)));
+    }
+  });
+})();

@@ -1,0 +1,83 @@
+"""Tables that a phone shows as cards, one a row; and on the page of claims, verdicts with a colour, anchors and filters."""
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TABLE = re.compile(r'<table class="table">(?P<inner>.*?)</table>', re.DOTALL)
+HEAD = re.compile(r'<th class="[^"]*head[^"]*">(.*?)</th>', re.DOTALL)
+ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
+CELL = re.compile(r"<td>(.*?)</td>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+LONG_ROW = 100                                   # letters: with three columns, more than a phone can hold side by side
+LONG_NAME = 45                                   # letters of a row's first cell, formulas as they are written
+
+VERDICTS = ("right", "imprecise", "wrong")
+VERDICT = re.compile(rf"<p>({'|'.join(VERDICTS)})\b")
+NUMBER = re.compile(r"<p>([A-E]\d\d)</p>")
+
+
+def words(cell: str) -> str:
+    return " ".join(html.unescape(TAG.sub("", cell)).split())
+
+
+def needs_cards(heads: list[str], rows: list[list[str]]) -> bool:
+    """Whether rows are too long to stand side by side on a phone."""
+    letters = sum(len(words(cell)) for row in rows for cell in row) / max(len(rows), 1)
+    return len(heads) > 3 or (len(heads) == 3 and letters >= LONG_ROW) or any(len(words(row[0])) > LONG_NAME for row in rows)
+
+
+def lay_out(table) -> str:
+    """A table with the names of its columns in its cells, if a phone shows it as cards; what it means must be said where rows are no rows."""
+    heads = [words(head) for head in HEAD.findall(table["inner"])]
+    rows = [CELL.findall(row) for row in ROW.findall(table["inner"])]
+    rows = [row for row in rows if row]
+    if not needs_cards(heads, rows) or any(len(row) != len(heads) for row in rows):
+        return table[0]
+    names, verdict = iter(heads * len(rows)), "verdict" in heads
+
+    def cell(found):
+        name, inner = next(names), found[1]
+        if verdict and name == "verdict":
+            inner = VERDICT.sub(r'<p><strong class="verdict \1">\1</strong>', inner)
+        label = f' data-label="{html.escape(name)}"' if name else ""
+        return f'<td role="cell"{label}>{inner}</td>'
+
+    def row(found):
+        number = NUMBER.search(found[1]) if verdict else None
+        mark = f' id="{number[1].lower()}"' if number else ""
+        inner = NUMBER.sub(lambda one: f'<p><a class="anchor" href="#{one[1].lower()}">{one[1]}</a></p>', found[1], count=1) if number else found[1]
+        return f'<tr role="row"{mark}>{CELL.sub(cell, inner)}</tr>'
+
+    inner = ROW.sub(row, table["inner"])
+    for tag in ("thead", "tbody"):
+        inner = inner.replace(f"<{tag}>", f'<{tag} role="rowgroup">')
+    inner = re.sub(r'<th class="[^"]*head[^"]*">', '<th class="head" role="columnheader">', inner)
+    return f'<table class="table cards{" claims" if verdict else ""}" role="table">{inner}</table>'
+
+
+def filters(body: str) -> str:
+    """Buttons and a field above the first table of verdicts, for a browser with scripts."""
+    counts = Counter(re.findall(r'class="verdict (\w+)"', body))
+    place = body.find('<div class="pst-scrollable-table-container"><table class="table cards claims"')
+    if place < 0:
+        return body
+    buttons = [("all", sum(counts.values())), *((one, counts[one]) for one in VERDICTS)]
+    controls = "".join(f'<button type="button" aria-pressed="{str(name == "all").lower()}" data-verdict="{name}">{name} {count}</button>'
+                       for name, count in buttons)
+    script = (HERE / "claims.js").read_text(encoding="utf-8")
+    box = (f'<div class="filters" role="group" aria-label="Which claims to show" hidden>{controls}'
+           f'<input type="search" aria-label="a word of a claim" placeholder="a word, or a number such as B05"><p role="status"></p></div>')
+    return f"{body[:place]}{box}{body[place:]}<script>{script}</script>"
+
+
+def arrange(app, pagename, templatename, context, doctree):
+    if "body" in context and doctree is not None:
+        context["body"] = filters(TABLE.sub(lay_out, context["body"]))
+
+
+def setup(app):
+    app.connect("html-page-context", arrange, priority=400)     # before formulas are held together

@@ -1,0 +1,337 @@
+"""The built pages as one HTML document for paper."""
+from __future__ import annotations
+
+import html
+import re
+from importlib import util
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin
+
+import lxml.html
+import yaml
+from lxml.html import HtmlElement, builder
+
+HERE = Path(__file__).parent
+LEFT_OUT = {"reference/dplib"}                   # eighty pages of signatures, which the built book and every docstring have
+FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
+PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}        # pieces of code that look like the code around them
+UNBROKEN = 10                                    # lines of code that stay on one page
+NARROW, WIDE = 88, 104                           # columns of code at the usual and at the smallest size
+
+IDLE = ("headerlink", "way", "prev-next-footer", "tooltip-content", "above-input")      # the last is code that the page shows only on demand
+MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
+ADDRESS = re.compile(r'url\("(?!data:)([^"]+)"\)')
+
+
+class NotBuilt(Exception):
+    """The pages are not there, or not as they should be."""
+
+
+class Entry(NamedTuple):
+    """A line of the table of contents."""
+
+    level: int
+    title: str
+    anchor: str
+
+
+def pages_of(toc: dict) -> list[str]:
+    """The pages that a table of contents names, in order, without those that paper leaves out."""
+    found = [toc["root"]] if "root" in toc else []
+    for part in (*toc.get("parts", ()), *toc.get("chapters", ()), *toc.get("sections", ())):
+        found += [part["file"]] if "file" in part else []
+        found += pages_of(part)
+    return [page for page in found if page not in LEFT_OUT]
+
+
+def anchor_of(page: str) -> str:
+    return page.replace("/", "-")
+
+
+def find(element: HtmlElement, *names: str) -> list[HtmlElement]:
+    """All elements below that have one of these classes."""
+    wanted = set(names)
+    return [one for one in element.iterdescendants() if isinstance(one.tag, str) and not wanted.isdisjoint((one.get("class") or "").split())]
+
+
+def words_of(element: HtmlElement) -> str:
+    """Its text in one line, with words for formulas."""
+    def parts(element):
+        yield element.get("aria-label") if element.tag == "mjx-container" else element.text
+        for child in element:
+            yield from parts(child) if isinstance(child.tag, str) else ()
+            yield child.tail
+    return " ".join("".join(filter(None, parts(element))).split())
+
+
+# ------------------------------------------------------------------------------------------------------------------- one page
+
+class Page:
+    """What paper takes of one built page.
+
+    Parameters
+    ----------
+    site : path
+    name : str
+        As in the table of contents.
+    printed : set of str
+        The pages that a link may lead to.
+    level : int
+        Of its heading.
+    """
+
+    def __init__(self, site: Path, name: str, printed: set[str], level: int):
+        path = site / f"{name}.html"
+        if not path.is_file():
+            raise NotBuilt(f"there is no page {name}: make book builds the pages")
+        self.site, self.name, self.printed, self.level = site, name, printed, level
+        tree = lxml.html.parse(str(path), parser=lxml.html.HTMLParser(encoding="utf-8"))
+        self.article = tree.getroot().find(".//article")
+        for formula in find(self.article, "math"):
+            speak(formula, name)
+        for explorer in find(self.article, "explorer"):
+            explorer.replace(find(explorer, "controls")[0], settings(explorer))
+        hidden = [code for cell in find(self.article, "tag_hide-input") for code in find(cell, "cell_input")]
+        for idle in [*find(self.article, *IDLE), *hidden, *self.article.iter("button", "script", "mjx-assistive-mml")]:
+            idle.drop_tree()
+        for cell in find(self.article, "cell"):
+            self.quieten(cell)
+        for code in self.article.xpath(".//pre"):
+            set_code(code)
+        headings = list(self.article.iter("h1", "h2", "h3", "h4", "h5"))
+        self.headings = [words_of(heading) for heading in headings]
+        self.title = self.headings[0]
+        self.anchor_all()
+        for heading in headings:
+            heading.tag = f"h{min(int(heading.tag[1]) + level - 1, 6)}"
+        self.solutions = find(self.article, "solution")
+        for solution in self.solutions:
+            solution.drop_tree()
+
+    @staticmethod
+    def quieten(cell: HtmlElement):
+        """An unanswered exercise says nothing on paper, and neither does a cell without anything to see."""
+        for output in find(cell, "cell_output"):
+            if words_of(output).startswith("○ "):
+                output.drop_tree()
+        if not cell.text_content().strip() and not cell.xpath(".//img|.//svg"):
+            cell.drop_tree()
+
+    def anchor_all(self):
+        """Names of this page's own for its anchors, and addresses in the document for its links and pictures."""
+        mark = anchor_of(self.name)
+        seen = set()
+        for element in self.article.xpath(".//*[@id]"):
+            if element.get("id") in seen:        # every proof is called proof-content
+                del element.attrib["id"]
+            else:
+                seen.add(element.get("id"))
+                element.set("id", f"{mark}--{element.get('id')}")
+        for link in self.article.xpath(".//a[@href]"):
+            link.attrib.pop("title", None)
+            target = self.inside(link.get("href"))
+            if target:
+                link.set("href", target)
+            else:
+                link.tag = "span"
+                del link.attrib["href"]
+        for picture in self.article.xpath(".//img[@src]"):
+            if not re.match("[a-z]+:", picture.get("src")):
+                picture.set("src", (self.site / self.name).parent.joinpath(unquote(picture.get("src"))).resolve().as_uri())
+        for exercise in find(self.article, "exercise"):
+            solution = f"{mark}--sol-{exercise.get('id').removeprefix(f'{mark}--ex-')}"
+            if self.article.xpath(".//*[@id=$name]", name=solution):
+                exercise.append(builder.P(builder.A("Solution on page ", page_number(solution), href=f"#{solution}"), builder.CLASS("to-solution")))
+
+    def inside(self, address: str) -> str | None:
+        """Where a link leads: into the document, to the world, or nowhere."""
+        if re.match(r"[a-z]+:", address):
+            return address
+        path, _, anchor = address.partition("#")
+        target = urljoin(f"/{self.name}.html", path)[1:].removesuffix(".html") if path else self.name
+        if target not in self.printed:
+            return None
+        return f"#{anchor_of(target)}" + (f"--{anchor}" if anchor else "")
+
+    def section(self) -> str:
+        self.article.tag = "section"
+        self.article.set("id", anchor_of(self.name))
+        self.article.set("class", f"page level{self.level}")
+        return lxml.html.tostring(self.article, encoding="unicode", with_tail=False)
+
+
+def page_number(anchor: str) -> HtmlElement:
+    """A place for the number of the page with this anchor, as wide as any that may come."""
+    number = builder.B("000", builder.CLASS("number"))
+    number.set("data-page", anchor)
+    return number
+
+
+def settings(explorer: HtmlElement) -> HtmlElement:
+    """Where its sliders and choices stand, as words."""
+    found = []
+    for control in explorer.xpath("./div/*[self::label or @role]"):
+        chosen = control.xpath(".//input[@checked]/following-sibling::span")
+        value = chosen[0].text_content() if chosen else control.xpath(".//input")[0].get("aria-valuetext")
+        found.append(builder.SPAN(f"{control[0].text_content()} = {value}"))
+    return builder.P(builder.CLASS("settings"), *found)
+
+
+def speak(formula: HtmlElement, page: str):
+    """A formula that is drawn is a picture with words: its MathML in one line."""
+    drawn, read = formula.find("mjx-container"), formula.find(".//math")
+    if drawn is None or read is None:
+        raise NotBuilt(f"{page}: a formula is not set, {formula.text_content()[:60]!r}: make book sets them where it finds node")
+    drawn.set("role", "img")
+    drawn.set("aria-label", re.sub(r"\s+", " ", linear(read)).strip())
+    drawn.append(builder.SPAN("\N{NO-BREAK SPACE}", builder.CLASS("said")))       # Chromium gives words to a picture with text in it
+
+
+def linear(element: HtmlElement) -> str:
+    r"""MathML as a line of text.
+
+    >>> linear(lxml.html.fragment_fromstring("<math><mfrac><mn>1</mn><msup><mi>e</mi><mi>ε</mi></msup></mfrac></math>"))
+    '1/(e^ε)'
+    """
+    parts = [linear(child) for child in element]
+    if element.tag == "mo":
+        sign = re.sub("[\u2061-\u2064]", "", element.text or "")
+        return f" {sign} " if re.fullmatch(r"[=<>≤≥≠≈≡∈∼+−±×→↦∪∩⊆∣,]", sign) else sign
+    if not parts:
+        return element.text or ""
+    if element.tag in ("msub", "msup", "msubsup", "mfrac", "munder", "mover", "munderover"):
+        parts = [part if len(part) == 1 or part.isalnum() else f"({part.strip()})" for part in parts]
+        marks = {"mfrac": "/", "msup": "^", "mover": "^"}.get(element.tag, "_")
+        return marks.join(parts[:2]) + "".join(f"^{part}" for part in parts[2:])
+    if element.tag == "msqrt":
+        return f"√({''.join(parts)})"
+    return {"mtr": ", ", "mtable": "; "}.get(element.tag, "").join(parts)
+
+
+def set_code(code: HtmlElement):
+    """Fewer pieces, and lines that fit: smaller ones first, then lines that go on below, further to the right."""
+    for piece in code.xpath(".//span"):
+        if set((piece.get("class") or "").split()) <= PLAIN_INK:
+            piece.drop_tag()
+    lines = code.text_content().rstrip("\n").split("\n")
+    longest = max(map(len, lines))
+    if len(lines) > UNBROKEN:
+        code.getparent().classes.add("long")
+    if NARROW < longest <= WIDE:
+        code.set("style", f"--fit: {NARROW / longest:.3f}")
+    elif longest > WIDE and len(code) == 0:
+        code.text = None
+        code.extend(builder.SPAN(line or " ", builder.CLASS("line")) for line in lines)
+
+
+# --------------------------------------------------------------------------------------------------------- all pages together
+
+class Document:
+    """The book, a chapter or a section for paper.
+
+    Parameters
+    ----------
+    root : path
+        Of the book: its table of contents and its name.
+    site : path
+        The built pages.
+    wanted : sequence of str
+        Only the pages whose names begin so; all, if there are none.
+
+    Raises
+    ------
+    NotBuilt
+        If a page is missing, or was built without its formulas, or there is none that is wanted.
+    """
+
+    def __init__(self, root: Path, site: Path, wanted=()):
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        every = pages_of(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
+        self.root, self.site = root, site
+        self.pages = [page for page in every if not wanted or any(page == one or page.startswith(f"{one}/") for one in wanted)]
+        if not self.pages:
+            raise NotBuilt(f"the book has no page {', '.join(wanted)}")
+        self.book, self.author, self.whole = config["title"], config["author"], not wanted
+        self.contents, self.headings, self.heads, self.body = [], [], [], []
+        if len(self.pages) > 1:
+            self.headings.append("Contents")
+        for folder, names in groupby(self.pages, lambda page: page.rpartition("/")[0]):
+            self.add(folder, list(names))
+        self.title = self.book if self.whole else self.contents[0].title
+
+    def add(self, folder: str, names: list[str]):
+        """The pages of one folder, and after them the solutions of their exercises."""
+        printed, chapter, pages = set(self.pages), "", []
+        is_chapter = names[0].endswith("/index")
+        for name in names:
+            below = is_chapter and name != names[0] or folder == "data"
+            pages.append(Page(self.site, name, printed, 2 if below else 1))
+        if is_chapter:
+            chapter = pages[0].title
+        for page in pages:
+            self.open(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
+            self.body.append(page.section())
+            self.headings += page.headings
+        solved = [page for page in pages if page.solutions]
+        if solved:
+            number = pages[0].title.partition(" ")[0].rstrip(".")
+            title, anchor = f"Solutions to {'chapter' if is_chapter else 'section'} {number}", f"solutions-{anchor_of(folder)}"
+            level = 2 if is_chapter else 1
+            self.open(anchor, level, title, chapter)
+            parts = [f"<h{level}>{title}</h{level}>"]
+            self.headings.append(title)
+            for page in solved:
+                if len(solved) > 1:
+                    parts.append(f"<h{level + 1}>{html.escape(page.title)}</h{level + 1}>")
+                    self.headings.append(page.title)
+                parts += [lxml.html.tostring(solution, encoding="unicode", with_tail=False) for solution in page.solutions]
+            self.body.append(f'<section class="page solutions level{level}" id="{anchor}">{"".join(parts)}</section>')
+
+    def open(self, anchor: str, level: int, title: str, chapter: str):
+        """A part of the document that begins a page: its line of the contents, its running heads."""
+        self.contents.append(Entry(level, title, anchor))
+        left, right = (quoted(words) for words in (chapter or self.book, title if title != self.book else ""))
+        self.heads.append(f"@page {anchor} {{ @top-left {{ content: {left} }} @top-right {{ content: {right} }} }} #{anchor} {{ page: {anchor} }}")
+
+    def html(self) -> str:
+        faces = [("Book", f"STIXGeneral{name}", *look) for name, look in FOUR.items()]
+        faces += [("Plain", f"DejaVuSans{name}", *look) for name, look in DEJAVU.items()]
+        faces += [("Code", f"DejaVuSansMono{name}", *look) for name, look in DEJAVU.items()]
+        sheet = "\n".join([
+            *(f'@font-face {{ font-family: {family}; src: url("{(FONTS / file).as_uri()}.ttf"); font-weight: {weight}; font-style: {style} }}'
+              for family, file, weight, style in faces),
+            (HERE / "paper.css").read_text(encoding="utf-8"), mathematics(self.site / "_static/light/book.css"), *self.heads])
+        front = self.cover() if self.whole else ""
+        if len(self.pages) > 1:
+            front += self.list_of_contents()
+        return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(self.title)}</title><style>{sheet}</style></head>'
+                f'<body>{front}<main>{"".join(self.body)}</main></body></html>')
+
+    def cover(self) -> str:
+        picture = (self.site / "_static/book/cover.svg").as_uri()
+        return (f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
+                '<p class="subtitle">An executable introduction to differential privacy</p></section>')
+
+    def list_of_contents(self) -> str:
+        lines = (f'<li class="level{entry.level}"><a href="#{entry.anchor}"><span>{html.escape(entry.title)}</span><i></i>'
+                 f'{lxml.html.tostring(page_number(entry.anchor), encoding="unicode")}</a></li>' for entry in self.contents)
+        return f'<nav class="contents"><h1>Contents</h1><ol>{"".join(lines)}</ol></nav>'
+
+
+FOUR = {"": (400, "normal"), "Italic": (400, "italic"), "Bol": (700, "normal"), "BolIta": (700, "italic")}
+DEJAVU = {"": (400, "normal"), "-Oblique": (400, "italic"), "-Bold": (700, "normal"), "-BoldOblique": (700, "italic")}
+
+
+def quoted(words: str) -> str:
+    return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def mathematics(sheet: Path) -> str:
+    """Of the pages' style sheet the part that draws formulas, with its fonts."""
+    if not sheet.is_file():
+        raise NotBuilt("the pages have no style sheet for formulas: make book builds it")
+    text = sheet.read_text(encoding="utf-8")
+    rules = "\n".join(MATHEMATICS.findall(text))
+    return ADDRESS.sub(lambda found: f'url("{sheet.parent.joinpath(found[1].partition("?")[0]).resolve().as_uri()}")', rules)
