@@ -1,10 +1,12 @@
-"""Counting in an engine: the SQL text that bounds what each person contributes, so that one row per group is left for the noise.
+"""Counting in an engine: the SQL text that bounds what each person contributes, and leaves one row per group.
 
 Nothing here is run, and no engine is imported: a function returns a text, and DuckDB, Spark or another engine runs it.
-The texts add no noise. What they return is exact and private: give it to `dplib.partitions`, and publish only what comes out of there.
+The texts add no noise. What they return is exact and private: give it to `dplib.partitions`, and publish only what
+comes out of there.
 
-An error, its text, the time that a query took and the files that it may write are answers too, and no noise protects them.
-These texts cannot fail because of a value. The time they take is not constant, and md5 is used as a lot, not as a secret.
+An error, its text, the time that a query took and the files that it may write are answers too, and no noise protects
+them. These texts cannot fail because of a value in a column of the type that they ask for. The time they take is not
+constant, and md5 is used as a lot, not as a secret.
 """
 import re
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ LARGEST = 2**31 - 1                              # a person's value: fewer than 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MARKS = frozenset(" -_.,:/+@#&()")              # in a text, beside letters and digits: no quote, no backslash, no dollar
+_MARKS = frozenset(" -_.,:/+@#&()")              # beside letters and digits: no quote, no backslash, no dollar
 
 
 def bounded_sql(table: str, *, person: str, group: str, value: str | None = None, high: int | None = None,
@@ -40,9 +42,11 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
     table : str
         A table or a view, `schema.table` too.
     person, group : str
-        Columns that hold whole numbers or texts. Rows in which one of them is null are left out.
+        Columns that hold whole numbers or texts. Rows in which one of them is null are left out. (Engines write
+        fractions and dates differently, and so would draw different lots.)
     value : str or None
-        A numeric column. Missing and negative values count as 0, fractions are rounded down.
+        A numeric column. Missing and negative values count as 0, fractions are rounded down, NaN counts as `high`.
+        DuckDB refuses a column of another type before it reads a row; Spark would try to read texts as numbers.
     high : int or None
         With `value`: the most that a person may add to a group, for each row and for all their rows together; in the
         smallest coin, at most `LARGEST`.
@@ -186,7 +190,8 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
         if not isinstance(value, str):
             raise ValueError(f"value must be a text, as the column {column} is, got {value!r}")
         if not all(mark in _MARKS or mark.isalnum() for mark in value):
-            raise ValueError(f"value must be of letters, digits, spaces and {''.join(sorted(_MARKS)).strip()}, got {value!r}")
+            marks = "".join(sorted(_MARKS)).strip()
+            raise ValueError(f"value must be of letters, digits, spaces and {marks}, got {value!r}")
         return f"{column} {op} '{value}'"
     number = whole("value", value, least=1 - 2**63)
     if isinstance(value, bool) or number >= 2**63:
@@ -195,7 +200,7 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
 
 
 def _lines(table, person, group, value, high, num_groups, salt):
-    """The four steps up to a table `kept`, one row per person and group that stays; see the book's section for each word."""
+    """The four steps up to a table `kept`, one row per person and group that stays."""
     if not (isinstance(table, str) and all(_NAME.fullmatch(part) for part in table.split("."))):
         raise ValueError(f"table must be a plain name, or several joined by points, got {table!r}")
     person, group = _name("person", person), _name("group", group)
@@ -206,7 +211,7 @@ def _lines(table, person, group, value, high, num_groups, salt):
     most = whole("num_groups", num_groups, least=1)
     total = ""
     if value is not None:
-        top, coins = whole("high", high, least=1), f"coalesce(r.{_name('value', value)} + 0, 0)"
+        top, coins = whole("high", high, least=1), f"coalesce(r.{_name('value', value)}, 0)"
         if top > LARGEST:
             raise ValueError(f"high must be at most {LARGEST}, got {top}")
         row = f"cast(floor(greatest(0, least({top}, {coins}))) as bigint)"
