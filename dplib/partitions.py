@@ -286,7 +286,7 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
     (18.89, 101.6)
     """
     one, per_group = _each(delta, num_groups), positive("per_group", per_group)
-    sigma = gaussian_sigma(epsilon, delta, per_group * math.sqrt(num_groups))
+    sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=per_group * math.sqrt(num_groups))
     threshold, step = per_group - sigma * float(ndtri(one)), 1e-14 * sigma
     while _gaussian_delta(epsilon, sigma, threshold, np.arange(1, num_groups + 1), num_groups, per_group) > delta:
         threshold, step = threshold + step, 2 * step                   # rounding: in exact arithmetic the last of these binds

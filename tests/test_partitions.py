@@ -181,7 +181,7 @@ def test_the_release_of_one_group_has_exactly_its_delta(epsilon, delta, per_grou
     for n in (0, 1, 3, max(k - 1, 0), k, 2 * k + 5):
         for rows in range(1, per_group + 1):
             pair = side_by_side(truncated_law(n + rows, epsilon, delta, per_group=per_group), truncated_law(n, epsilon, delta, per_group=per_group))
-            worst = max(worst, exact_delta(*pair, epsilon))
+            worst = max(worst, exact_delta(*pair, epsilon=epsilon))
     assert worst == pytest.approx(delta, rel=1e-9)
 
 
@@ -191,7 +191,7 @@ def test_the_release_of_several_groups_has_exactly_its_delta_for_a_person_who_is
     for alone in range(num_groups + 1):
         pairs = [side_by_side(*(truncated_law(count, epsilon, delta, num_groups, per_group) for count in (others + per_group, others)))
                  for others in [0] * alone + [300] * (num_groups - alone)]  # fmt: skip
-        found.append(exact_delta(*joint(pairs), epsilon))
+        found.append(exact_delta(*joint(pairs), epsilon=epsilon))
     assert max(found) == found[-1] == pytest.approx(delta, rel=1e-9) and found[0] < delta
 
 
@@ -227,7 +227,7 @@ def test_the_delta_of_whole_thresholds_is_that_of_the_joint_law(num_groups, per_
     for alone in range(num_groups + 1):
         lone = side_by_side(whole_law(per_group, threshold, scale), nobody)
         shared = side_by_side(whole_law(60 + per_group, threshold, scale), whole_law(60, threshold, scale))
-        found.append(exact_delta(*joint([lone] * alone + [shared] * (num_groups - alone)), 1.0))
+        found.append(exact_delta(*joint([lone] * alone + [shared] * (num_groups - alone)), epsilon=1.0))
     claim = threshold_delta("geometric", threshold, epsilon=1.0, num_groups=num_groups, per_group=per_group)
     assert max(found) == pytest.approx(claim, rel=1e-6) and max(found) == found[-1]
     if (per_group, threshold) in ((1, 4), (1, 8), (1, 12)):
@@ -245,8 +245,8 @@ def joint_delta(cdf, epsilon, threshold, alone, num_groups, per_group, others=20
     edges = np.linspace(others - reach, others + reach + per_group, cells)
     lone = (binned(cdf, per_group, threshold, edges), np.append(1.0, np.zeros(np.count_nonzero(edges > threshold) + 1)))
     shared = tuple(binned(cdf, count, threshold, edges) for count in (others + per_group, others))
-    return max(exact_delta(*joint([lone] * alone + [shared] * (num_groups - alone)), epsilon),
-               exact_delta(*reversed(joint([lone] * alone + [shared] * (num_groups - alone))), epsilon))  # fmt: skip
+    return max(exact_delta(*joint([lone] * alone + [shared] * (num_groups - alone)), epsilon=epsilon),
+               exact_delta(*reversed(joint([lone] * alone + [shared] * (num_groups - alone))), epsilon=epsilon))  # fmt: skip
 
 
 def gaussian_formula(epsilon, sigma, threshold, alone, num_groups, per_group):
@@ -254,7 +254,7 @@ def gaussian_formula(epsilon, sigma, threshold, alone, num_groups, per_group):
     def shift(epsilon, mu):
         if mu == 0:
             return max(0.0, 1 - math.exp(epsilon))
-        return gaussian_delta(epsilon, 1 / mu) if epsilon >= 0 else 1 - math.exp(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, 1 / mu)
+        return gaussian_delta(epsilon, sigma=1 / mu) if epsilon >= 0 else 1 - math.exp(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, sigma=1 / mu)
 
     p, mu = stats.norm.cdf((threshold - per_group) / sigma), per_group * math.sqrt(num_groups - alone) / sigma
     return max(1 - p**alone + p**alone * shift(epsilon - alone * math.log(p), mu), shift(epsilon + alone * math.log(p), mu))
@@ -328,7 +328,7 @@ def test_thresholds_use_up_delta_and_no_more(epsilon, delta, num_groups, per_gro
         assert threshold_delta(noise, at, scale=scale, **right) == pytest.approx(delta, rel=1e-6)
         assert threshold_delta(noise, at - 0.01 * scale, scale=scale, **right) > delta * 1.001
     assert threshold_delta("gaussian", at, scale=scale, **right) <= delta * (1 + 1e-9)
-    assert scale == pytest.approx(partitions.gaussian_sigma(epsilon, delta, per_group * math.sqrt(num_groups)))     # no smaller noise would do
+    assert scale == pytest.approx(partitions.gaussian_sigma(epsilon, delta=delta, sensitivity=per_group * math.sqrt(num_groups)))     # no smaller noise would do
     scale, at = geometric_threshold(delta=delta, **right)
     assert isinstance(at, int) and threshold_delta("geometric", at, **right) <= delta * (1 + 1e-9)
     assert at == per_group or threshold_delta("geometric", at - 1, **right) > delta
@@ -336,7 +336,7 @@ def test_thresholds_use_up_delta_and_no_more(epsilon, delta, num_groups, per_gro
 
 def test_noise_and_threshold_may_each_use_all_of_delta():
     """Where delta is split in two halves, as libraries do, only half of it is used."""
-    sigma = partitions.gaussian_sigma(1.0, 0.5e-6, math.sqrt(20))
+    sigma = partitions.gaussian_sigma(1.0, delta=0.5e-6, sensitivity=math.sqrt(20))
     split = 1 - sigma * special.ndtri(-math.expm1(math.log1p(-0.5e-6) / 20))
     assert threshold_delta("gaussian", split, epsilon=1.0, scale=sigma, num_groups=20) == pytest.approx(0.5e-6, rel=1e-6)
     ours = gaussian_threshold(epsilon=1.0, delta=1e-6, num_groups=20)

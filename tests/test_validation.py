@@ -73,10 +73,10 @@ CLASSES = {"df": PATIENTS, "qi": ["age", "sex"]}
 RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
+ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "rows": 3, "adjacency": "replace"}
 GROUPS = {"counts": pd.Series(15, index=range(200)), "epsilon": 1.0, "delta": 1e-5, "num_groups": 1, "per_group": 1, "at_least": 2}
 SQL = {"table": "events", "person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
 LIMIT = {"epsilon": 1.0, "delta": 1e-5, "num_groups": 2, "per_group": 3}
-ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "rows": 3, "adjacency": "replace"}
 
 # every public function with parameters that are right
 RIGHT = {
@@ -179,6 +179,7 @@ RIGHT = {
     quantiles.quantile: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "add/remove"},
     quantiles.quantiles: {**RANGE, "shares": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
     quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
+    quantiles.quantile_density: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "replace"},
     partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
     partitions.truncated_geometric: GROUPS,
     partitions.release: {**GROUPS, "noise": "laplace"},
@@ -187,7 +188,6 @@ RIGHT = {
     partitions.gaussian_threshold: LIMIT,
     partitions.threshold_delta: {"noise": "gaussian", "threshold": 20.0, "epsilon": 1.0, "scale": 4.0, "num_groups": 2, "per_group": 1.0},
     partitions.bound: {"table": FILMS, "person": "user", "group": "film", "num_groups": 1, "salt": "2023"},
-    quantiles.quantile_density: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "replace"},
     data_dependent.mean_local_sensitivity: RANGE,
     data_dependent.median_local_sensitivity: {**RANGE, "steps": 1},
     data_dependent.smooth_sensitivity: {**RANGE, "beta": 0.1},
@@ -392,7 +392,7 @@ def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
     belongs = {
         "q", "rdp", "beta", "k2", "n", "neighbour", "data", "answers", "neighbours", "outcome", "table", "distance", "estimate", "queries",
         "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on", "group", "target", "padding", "others", "population",
-        "targets", "cohorts", "candidates", "op", "value",
+        "targets", "cohorts", "candidates", "threshold", "op", "value",
     }  # fmt: skip
     for name, parameters in public_signatures():
         for i, parameter in enumerate(parameters):

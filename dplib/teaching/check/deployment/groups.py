@@ -246,7 +246,7 @@ def grp_several(limit):
 
 
 def _shift(epsilon, mu):
-    return gaussian_delta(epsilon, 1 / mu) if mu else 0.0
+    return gaussian_delta(epsilon, sigma=1 / mu) if mu else 0.0
 
 
 def _parts(epsilon, sigma, threshold, m):
