@@ -1,8 +1,10 @@
 """The SQL text, run on DuckDB: what one person can change, for every salt; what it keeps, against a second program; and that it cannot fail."""
 import hashlib
 import itertools
+import json
 import operator
 import re
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -290,3 +292,25 @@ def test_a_table_may_be_named_with_its_schema():
         con.register("rows", CLUB)
         con.execute("create schema club; create table club.events as select * from rows")
         assert con.sql(engine.bounded_sql("club.events", **ARGUMENTS)).df().equals(run(engine.bounded_sql("events", **ARGUMENTS), CLUB))
+
+
+# ------------------------------------------------------------------------------------------------------------------ what is printed
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_table_of_the_section_is_the_measured_one_and_keeps_what_was_asked():
+    table = json.loads((ROOT / "benchmarks" / "engine.json").read_text(encoding="utf-8"))
+    names = {"DuckDB, the text": "duckdb", "DuckDB, its own `hash()`": "duckdb, its own hash", "pandas": "pandas", "OpenDP on polars, a release": "opendp",
+             "Spark, the text": "spark"}      # fmt: skip
+    text = json.loads((ROOT / "chapters" / "deployment" / "engines.ipynb").read_text(encoding="utf-8"))
+    prose = "\n".join("".join(cell["source"]) for cell in text["cells"] if cell["id"] == "practice")
+    for name, case in names.items():
+        cells = [table.get(str(10**k), {}).get(case) for k in (6, 7, 8)]
+        shown = [f"{cell['cpu_s']:.3g} s, {cell['peak_gb']:.2g} GB" if cell else "not run" for cell in cells]
+        assert f"| {name} | {' | '.join(shown)} |" in prose
+    small, middle, large = (table[str(10**k)] for k in (6, 7, 8))
+    assert small["duckdb"]["cpu_s"] <= small["pandas"]["cpu_s"] and middle["duckdb"]["cpu_s"] <= min(middle[peer]["cpu_s"] for peer in ("pandas", "opendp"))
+    assert large["duckdb"]["peak_gb"] < 5 and large["duckdb"]["cpu_s"] <= 3 * large["opendp"]["cpu_s"]
+    rows = [[size[case][what] for what in ("groups", "people", "total")] for size in (small, middle) for case in ("duckdb", "duckdb, all of md5")]
+    assert rows[0] == rows[1] and rows[2] == rows[3] == [middle["spark"][what] for what in ("groups", "people", "total")]
