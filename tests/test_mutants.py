@@ -401,6 +401,30 @@ MUTANTS = [
            "test_the_loss_of_a_conspiracy[0.5-1.675]"),
     mutant("Poisson noise of twice the variance", "secure", 'non_negative("variance", variance) / 2', 'non_negative("variance", variance)',
            "test_skellam_noise_has_its_law_in_one_piece_and_in_parts"),
+    mutant("a group too few", "engine", "place <= {most}", "place < {most}", "test_the_kept_lines_are_those_of_a_second_program[5-07-2]"),
+    mutant("a group too many", "engine", "place <= {most}", "place <= {most} + 1", "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("the lot ranks the people of a group", "engine", "(partition by person order", "(partition by grp order",
+           "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("a person's sum is not cut", "engine", "cast(least({top}, sum({row})) as bigint)", "cast(sum({row}) as bigint)",
+           "test_a_planted_person_moves_no_more_than_promised[one key, often]"),
+    mutant("rows are not cut below", "engine", "floor(greatest(0, least({top}, {coins})))", "floor(least({top}, {coins}))",
+           "test_a_planted_person_moves_no_more_than_promised[both]"),
+    mutant("a missing value is the largest", "engine", "coalesce(r.{_name('value', value)}, 0)", "r.{_name('value', value)}",
+           "test_a_planted_person_moves_no_more_than_promised[no value]"),
+    mutant("half a coin", "engine", "floor(greatest(0, least({top}, {coins})))", "greatest(0, least({top}, {coins}))",
+           "test_fractions_nan_and_infinity_become_whole_coins_without_an_error"),
+    mutant("nobody is a person", "engine", "where r.{person} is not null and r.{group}", "where r.{group}",
+           "test_a_planted_person_moves_no_more_than_promised[nobody]"),
+    mutant("the salt is ignored", "engine", "concat('{salt}:',", "concat('07:',",
+           "test_another_salt_keeps_others_and_the_same_salt_the_same_on_one_thread_or_more"),
+    mutant("one lot for all", "engine", "cast(person as string), ':', cast(grp", "':', cast(grp",
+           "test_the_lot_is_fair_to_places_and_to_pairs_and_between_neighbouring_ids"),
+    mutant("a small group too many", "engine", "count(*) >= {few}", "count(*) >= {few} - 1",
+           "test_the_counts_are_those_of_the_kept_lines_and_small_groups_are_left_out"),
+    mutant("a text may end itself", "engine", "all(mark in _MARKS or mark.isalnum() for mark in value)", "all(value)",
+           "test_a_text_that_could_end_itself_is_refused[it's]"),
+    mutant("a number for a column of texts", "engine", "if not isinstance(value, str):", "if value is None:",
+           "test_a_text_that_could_end_itself_is_refused[5]"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -531,6 +555,11 @@ def test_algorithm_1_is_no_imposter(tmp_path):
     assert run_tests(tmp_path, [control.killer], change)[0] == 0
 
 
+@mutants_of("engine.py")
+class TestEngine(Mutated):
+    pass
+
+
 @mutants_of("audit.py")
 class TestAudit(Mutated):
     pass
@@ -544,7 +573,7 @@ class TestSecure(Mutated):
 def test_every_mutant_is_in_a_class():
     modules = ("_validate", "mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
                "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
-               "anonymity/generalisation", "attacks", "partitions", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
+               "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

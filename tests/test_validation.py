@@ -16,6 +16,7 @@ from dplib import (
     budget,
     data_dependent,
     distributions,
+    engine,
     fdp,
     histograms,
     inference,
@@ -29,7 +30,7 @@ from dplib import (
 )
 
 MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent,
-           partitions, inference)  # fmt: skip
+           partitions, inference, engine)  # fmt: skip
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -74,6 +75,7 @@ RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
 GROUPS = {"counts": pd.Series(15, index=range(200)), "epsilon": 1.0, "delta": 1e-5, "num_groups": 1, "per_group": 1, "at_least": 2}
+SQL = {"table": "events", "person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
 LIMIT = {"epsilon": 1.0, "delta": 1e-5, "num_groups": 2, "per_group": 3}
 PRINTED = {"noisy": 31, "n": 80, "scale": 2.0, "noise": "geometric"}
 SUMS = [1000.0, 50.0, 400.0, 100.0, 210.0, 300.0]
@@ -109,6 +111,9 @@ RIGHT = {
     parallel: {"adjacency": "replace"},
     svt.scales: {"epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": True, "numeric": 0.5, "split": "optimal"},
     svt.above_threshold: SPARSE,
+    engine.bounded_sql: {**SQL, "at_least": 2},
+    engine.kept_sql: SQL,
+    engine.condition: {"column": "cents", "op": "<=", "value": 5, "schema": {"cents": int}},
     svt.numeric_sparse: {**SPARSE, "numeric": 0.5},
     svt.AboveThreshold: {name: value for name, value in SPARSE.items() if name != "answers"},
     svt.log_probability: {"outcome": [0, 1], "answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
@@ -299,6 +304,11 @@ OWN_WRONG = {
     **{(getattr(partitions, name), "delta"): NOT_INSIDE for name in partitions.__all__},
     **{(function, "per_group"): [*NOT_WHOLE, 0] for function in (partitions.release, partitions.truncated_geometric, partitions.geometric_threshold)},
     (partitions.bound, "salt"): ["", 7, b"2023"], (partitions.bound, "table"): [None, [[7, 1]], FILMS["film"]],
+    **{(function, name): bad for function in (engine.bounded_sql, engine.kept_sql) for name, bad in {
+        "table": [None, "", "a b", "a;b", "a..b"], "person": [None, 7, "", "a b", "1a", "größe"], "group": [None, "a.b"], "value": [None, "cents;"],
+        "high": [*NOT_WHOLE, 0, 2**31], "salt": [None, "", 7, b"07", "0x7"]}.items()},
+    (engine.condition, "column"): [None, 7, "film", "cents;"], (engine.condition, "value"): [None, "5", 5.0, True, 2**63],
+    (engine.condition, "op"): [None, "==", "in"], (engine.condition, "schema"): [None, ["cents"], {"cents": float}],
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
     **{(function, "name"): [*NOT_A_WORD, "Alg1", "alg7"] for function in (svt.exact_loss, svt.worst_loss, svt.run_variant)},
@@ -404,7 +414,7 @@ def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
     belongs = {
         "q", "rdp", "beta", "k2", "n", "neighbour", "data", "answers", "neighbours", "outcome", "table", "distance", "estimate", "queries",
         "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on", "group", "target", "padding", "others", "population",
-        "targets", "cohorts", "candidates", "threshold", "bottom", "y",
+        "targets", "cohorts", "candidates", "threshold", "bottom", "y", "op", "value", "people",
     }  # fmt: skip
     for name, parameters in public_signatures():
         for i, parameter in enumerate(parameters):
