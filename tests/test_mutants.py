@@ -425,6 +425,18 @@ MUTANTS = [
            "test_a_text_that_could_end_itself_is_refused[it's]"),
     mutant("a number for a column of texts", "engine", "if not isinstance(value, str):", "if value is None:",
            "test_a_text_that_could_end_itself_is_refused[5]"),
+    mutant("an interval on one side", "release", "math.log(1 / (1 - probability(", "math.log(0.5 / (1 - probability(", "test_each_interval_has_its_confidence[0.95]"),
+    mutant("the sensitivity left out of the plan", "release", 'positive("sensitivity", sensitivity) * wide', "wide", "test_the_plan_of_the_hospital"),
+    mutant("a total that is not kept", "release", "epsilon * total / used", "epsilon", "test_a_total_that_is_too_small_widens_every_interval_alike"),
+    mutant("probabilities for odds", "release", "1 / (1 + (1 / prior - 1) * math.exp(-epsilon))", "min(1.0, prior * math.exp(epsilon))",
+           "test_what_a_loss_means[0.25-2.0]"),
+    mutant("a card that asks no ledger", "release", "if not math.isclose(said, spent,", "if False and not math.isclose(said, spent,",
+           "test_a_card_that_does_not_is_refused"),
+    mutant("a failure is no finding", "audit", "found[person] = dict.fromkeys(promised, math.inf)", "found[person] = dict.fromkeys(promised, 0.0)",
+           "test_a_failure_and_a_missing_number_are_infinite"),
+    mutant("a new cell in a public list", "audit", "if public and list(one.index) != list(other.index)", "if public and len(one) > len(other)",
+           "test_each_broken_step_is_found_by_its_person"),
+    mutant("missing numbers pass", "audit", "sum(skipna=False)", "sum()", "test_a_failure_and_a_missing_number_are_infinite"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -565,6 +577,11 @@ class TestAudit(Mutated):
     pass
 
 
+@mutants_of("release.py")
+class TestRelease(Mutated):
+    pass
+
+
 @mutants_of("secure.py")
 class TestSecure(Mutated):
     pass
@@ -573,7 +590,7 @@ class TestSecure(Mutated):
 def test_every_mutant_is_in_a_class():
     modules = ("_validate", "mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
                "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
-               "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
+               "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "release", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

@@ -24,13 +24,15 @@ from dplib import (
     mechanisms,
     partitions,
     quantiles,
+    release,
+    secure,
     sensitivity,
     svt,
     synthetic,
 )
 
 MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent,
-           partitions, inference, engine)  # fmt: skip
+           partitions, inference, engine, release, secure)  # fmt: skip
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -183,6 +185,16 @@ RIGHT = {
     quantiles.quantiles: {**RANGE, "shares": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
     quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
     quantiles.quantile_density: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "replace"},
+    audit.planted: {"aggregate": lambda table: {"rows": table.sex.value_counts()}, "table": PATIENTS, "people": {"one": [{"sex": "F"}]},
+                    "promised": {"rows": 1}, "public": ["rows"]},
+    release.plan: {"questions": [release.Question("month", 1, 25)], "total": 0.1, "confidence": 0.95},
+    release.odds: {"epsilon": 1.0, "prior": 0.5},
+    secure.split: {"values": [3, 0], "servers": 2},
+    secure.join: {"shares": [[3, 1], [4, 1]]},
+    secure.laplace_share: {"size": 3, "epsilon": 1.0, "parties": 3, "honest": 0.5, "sensitivity": 1},
+    secure.shared_pmf: {"z": [0, 1], "honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
+    secure.collusion_epsilon: {"honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
+    secure.skellam: {"value": 3, "variance": 9.0},
     partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
     partitions.truncated_geometric: GROUPS,
     partitions.release: {**GROUPS, "noise": "laplace"},
@@ -350,7 +362,8 @@ def wrong_calls():
 
 def test_the_tables_here_cover_every_public_function():
     records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
-               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing, partitions.Threshold, inference.Estimate}  # fmt: skip
+               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing, partitions.Threshold, inference.Estimate, release.Question,
+               release.Meaning, release.Card}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
