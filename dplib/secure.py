@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from dplib._validate import non_negative, positive, whole
+from dplib._validate import integers, non_negative, positive, whole
 
 __all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "skellam", "split"]
 
@@ -286,8 +286,6 @@ def _share(honest):
     return float(honest)
 
 
-def _integers(name, value):
-    value = np.asarray(value)
-    if value.size and not (np.issubdtype(value.dtype, np.integer) or value.dtype == bool):
-        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
-    return value.astype(np.int64)
+def _integers(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    numbers = np.asarray(value)
+    return (integers(name, numbers) if numbers.size else numbers).astype(np.int64)

@@ -155,7 +155,7 @@ def test_no_epsilon_holds_for_skellam_noise_without_a_delta():
     law = special.ive(abs(z), 9.0)
     steps = np.log(law[60:-1] / law[61:])
     assert np.all(np.diff(steps) > 0) and steps[-1] > 2.5
-    assert distributions.exact_delta(np.append(law, 0), np.append(0, law), 1.0) == pytest.approx(5.4e-5, rel=0.02)
+    assert distributions.exact_delta(np.append(law, 0), np.append(0, law), epsilon=1.0) == pytest.approx(5.4e-5, rel=0.02)
 
 
 def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():

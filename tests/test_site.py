@@ -442,13 +442,88 @@ def test_on_a_phone_no_page_is_heavy_and_letters_of_frames_keep_apart_and_contro
     assert heavy(weights) == [] and narrow == []
 
 
-@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential"])
-def test_the_search_finds_a_section_before_a_function(word, browser, address):
-    reader = Reader(browser)
+def searched(reader, address, word):
+    """The first thing that a search finds: its address, and the words that tell of it. And how many pages the search asks for."""
+    asked = []
+    reader.page.on("request", lambda request: asked.append(request.url))
     reader.open(f"{address}search.html?q={word}")
-    found = reader.page.locator("#search-results li a").first
-    found.wait_for()
-    assert "/chapters/" in found.evaluate("link => link.href") and reader.noted == []
+    reader.page.locator("#search-results li a").first.wait_for()
+    reader.page.wait_for_function("document.querySelector('#search-summary, #search-results > p').textContent.includes('found')")
+    first = reader.page.locator("#search-results li").first
+    pages = sum(url.split("?")[0].endswith(".html") for url in asked)
+    return first.locator("a").first.evaluate("link => link.href"), first.locator("p.context").all_inner_texts(), pages
+
+
+@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential", "histograms"])
+def test_the_search_finds_a_section_before_a_function_and_tells_its_first_words(word, browser, address):
+    reader = Reader(browser)
+    where, words, pages = searched(reader, address, word)
+    assert "/chapters/" in where and len(words) == 1 and len(words[0]) > 40 and pages == 1 and reader.noted == []
+    reader.context.close()
+
+
+SIDEWAYS = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+    .filter(box => box.getClientRects().length && box.scrollWidth > box.clientWidth + 1)
+    .map(box => `a table of ${box.scrollWidth} px in ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`)"""
+
+
+def sideways(page, url):
+    """The written tables of a page that a phone has to scroll, folded ones opened first."""
+    page.goto(url)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.evaluate("document.querySelectorAll('.toggle-hidden').forEach(one => one.classList.remove('toggle-hidden'))")
+    return page.evaluate(SIDEWAYS)
+
+
+def test_a_phone_shows_tables_whole(browser, site, address, serve, tmp_path):
+    context, found = phone(browser), []
+    page = context.new_page()
+    for name in PAGES:
+        if '<table class="table' in (site / f"{name}.html").read_text(encoding="utf-8"):
+            found += [f"{name}: {what}" for what in sideways(page, f"{address}{name}.html")]
+    assert found == []
+    wide = '<div class="pst-scrollable-table-container" style="overflow-x: auto"><table><tr><td style="min-width: 600px">wide</td></tr></table></div>'
+    (tmp_path / "wide.html").write_text(document(wide, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
+    assert len(sideways(page, f"{serve(tmp_path)}wide.html")) == 1
+    context.close()
+
+
+def idle_filters(page):
+    """What the filters of the claims do not do."""
+    rows = page.locator("table.claims tbody tr")
+    shown = "rows => rows.filter(row => row.getClientRects().length).map(row => row.textContent)"
+    for button in page.locator(".filters button").all():
+        button.click()
+        name, count = button.inner_text().split()
+        of_its_kind = page.locator("table.claims tr:visible:has(.verdict)" if name == "all" else f"table.claims tr:visible:has(.verdict.{name})")
+        if not len(rows.evaluate_all(shown)) == of_its_kind.count() == int(count):
+            yield f"{name}: not {count} rows"
+        if page.locator(".filters [aria-pressed=true]").all_inner_texts() != [button.inner_text()]:
+            yield f"{name}: not pressed, or not alone"
+    page.locator(".filters button").first.click()
+    page.locator(".filters input").fill("adjacency NOISE")
+    left = rows.evaluate_all(shown)
+    if not 0 < len(left) < 50 or not all("adjacency" in row.lower() and "noise" in row.lower() for row in left):
+        yield "the field finds other rows"
+    if not page.locator(".filters [role=status]").inner_text().startswith(f"{len(left)} of "):
+        yield "nobody is told how many are left"
+    page.evaluate("location.hash = '#e08'")
+    page.wait_for_timeout(100)
+    if not page.locator("#e08").is_visible():
+        yield "a link to a claim does not show it"
+
+
+def test_the_filters_of_the_claims(browser, site, address, serve, tmp_path):
+    reader = Reader(browser)
+    reader.open(f"{address}reference/claims.html")
+    assert list(idle_filters(reader.page)) == [] and reader.noted == []
+    rows = [f'<tr id="{name}"><td>{name} {words}</td><td><b class="verdict {verdict}">{verdict}</b></td></tr>'
+            for name, words, verdict in (("a01", "noise", "right"), ("e08", "adjacency", "wrong"))]
+    buttons = "".join(f'<button aria-pressed="true">{words}</button>' for words in ("all 2", "wrong 1"))
+    still = f'<div class="filters">{buttons}<input><p role="status"></p></div><table class="claims"><tbody>{"".join(rows)}</tbody></table>'
+    (tmp_path / "still.html").write_text(document(still), encoding="utf-8")
+    reader.open(f"{serve(tmp_path)}still.html")
+    assert len(list(idle_filters(reader.page))) == 5
     reader.context.close()
 
 

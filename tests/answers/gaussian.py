@@ -42,12 +42,16 @@ def clipped(rows, clip):
     return rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), clip))[:, None]
 
 
-def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=mechanisms.gaussian_sigma, draw=None, seed=None):
+def scale_of(epsilon, delta, sensitivity):
+    return mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=sensitivity)
+
+
+def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=None, draw=None, seed=None):
     """A learner's release, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(rows, clip, epsilon, delta, rng):
-        rng, scale = own or rng, sigma(epsilon, delta, clip)
+        rng, scale = own or rng, (sigma or scale_of)(epsilon, delta, clip)
         noise = rng.normal(scale=scale, size=rows.shape[1]) if draw is None else draw(rng, scale, rows)
         return sum_of(np.where(np.isfinite(rows).all(axis=1)[:, None], rows, 0.0), clip) + noise
 
@@ -173,7 +177,7 @@ SOLUTIONS = [
 ]
 
 UNUSUAL = [
-    (check.gau_sigma, mechanisms.gaussian_sigma),
+    (check.gau_sigma, scale_of),
     (check.gau_break, lambda delta: round(breaking(delta), 2)),
     (check.gau_clip, by_loop),
     (check.gau_clip, without_the_bad),
