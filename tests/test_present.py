@@ -1,7 +1,7 @@
 """Presenting a page in a browser: what is shown, the keys, the anchors, and the page as it was before."""
 
 import pytest
-from test_site import AXE, CONTRAST, READY, Reader, address, browser, serve  # noqa: F401 (three fixtures)
+from test_site import AXE, CONTRAST, READY, SAMPLE, Reader, address, browser, serve  # noqa: F401 (three fixtures)
 
 SECTION = "chapters/sparse_vector/above_threshold.html"
 SHAPE = """[...document.querySelector('article').querySelectorAll('*')]
@@ -177,6 +177,7 @@ def test_it_can_be_heard_and_used_by_keyboard(present, room, scheme):
     page.evaluate(AXE)
     page.emulate_media(color_scheme=scheme)
     page.evaluate(READY)
+    assert page.evaluate(SAMPLE)                 # the texts whose contrast is asked for
     rules = {} if scheme == "light" else {"runOnly": [CONTRAST]}
     assert list(room.axe(rules, "document.querySelector('.present')")) == []
     assert page.evaluate("document.querySelector('.present').contains(document.activeElement)")
