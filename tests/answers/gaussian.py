@@ -153,8 +153,10 @@ def crossover(epsilon, delta):
     return next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(m)) < math.sqrt(2) * m / epsilon)
 
 
-def honest(k, epsilon, delta):
-    return mechanisms.gaussian_delta(epsilon, sigma=math.sqrt(mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(k))), sensitivity=math.sqrt(k))
+def honest(k, epsilon, delta, spread=math.sqrt, length=math.sqrt):
+    """The delta that is kept by noise of the variance that should have been its standard deviation, for rows of this length."""
+    sigma = spread(mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(k)))
+    return mechanisms.gaussian_delta(epsilon, sigma=sigma, sensitivity=length(k))
 
 
 def scales(bounds, epsilon, delta):
@@ -242,8 +244,8 @@ WRONG = [
     (check.gau_crossover, lambda e, d: 7, "smaller m is enough"),
     (check.gau_crossover, lambda e, d: 2, "at this m"),
     (check.gau_covariance, lambda k, e, d: d, "promised delta"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)) ** 2, sensitivity=math.sqrt(k)), "holds variances"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=math.sqrt(mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)))), "has length root k"),
+    (check.gau_covariance, lambda k, e, d: honest(k, e, d, spread=np.square), "holds variances"),
+    (check.gau_covariance, lambda k, e, d: honest(k, e, d, length=lambda k: 1), "has length root k"),
     (check.gau_covariance, lambda k, e, d: 0.5, "more than is needed"),
     (check.gau_covariance, lambda k, e, d: 2.0, "between 0 and 1"),
     (check.gau_scales, equal, "equal noise"),

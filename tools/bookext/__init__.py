@@ -8,7 +8,7 @@
 * every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has an address;
 * every page can be presented, one thing at a time;
 * every code cell has an address, and the plans of the teaching kit open what they name in the present mode;
-* pages load no script, style sheet or font that they do not use;
+* pages load no script, style sheet or font that they do not use, and are set in a book's face;
 * printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words of what it finds;
 * small repairs of the theme, here and in ``static/book``.
 """

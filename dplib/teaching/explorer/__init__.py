@@ -1,5 +1,7 @@
 """One interactive figure that works everywhere: with a kernel, in a page without one, and as a line of text."""
+import base64
 import html
+import io
 import itertools
 import os
 from collections.abc import Callable, Sequence
@@ -7,6 +9,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib import pyplot
+from PIL import Image
 
 from dplib.teaching import style
 from dplib.teaching.explorer.drawing import draw, markup, picture, tidy
@@ -24,7 +27,8 @@ class Explorer:
 
     With a live kernel the figure is an ipywidget that calls `draw` on every move. While the book is built (environment
     variable DPLIB_STATIC) it is a piece of HTML that holds every frame and needs no kernel, no library and no network.
-    Everywhere else it is one line of text.
+    A program that shows neither, such as a viewer of saved notebooks, finds the default frame as a picture, or one line
+    of text.
 
     Parameters
     ----------
@@ -69,9 +73,19 @@ class Explorer:
         return f"Explorer({sliders}): {self._draw(self.default)[1]}"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
+        still = {"image/png": base64.b64encode(self.still()).decode(), "text/plain": repr(self)}
         if os.environ.get("DPLIB_STATIC"):
-            return {"text/plain": repr(self), "text/html": self.page()}
-        return {**self.widget()._repr_mimebundle_(), "text/plain": repr(self)}
+            return {"text/html": self.page(), **still}
+        return {**self.widget()._repr_mimebundle_(), **still}
+
+    def still(self):
+        """The default frame on paper, as the bytes of a PNG with few colours."""
+        figure, _ = self._draw(self.default)
+        full, small = io.BytesIO(), io.BytesIO()
+        with matplotlib.rc_context(style.RC):
+            figure.savefig(full, format="png", dpi=110, facecolor="white")
+        Image.open(full).convert("RGB").quantize(64).save(small, "PNG", optimize=True)
+        return small.getvalue()
 
     def widget(self) -> Any:
         """The live figure: an ipywidgets box of controls, sentence and picture that fits one screen of a laptop."""

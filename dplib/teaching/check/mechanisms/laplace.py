@@ -267,6 +267,7 @@ BOUNDS = {
 }
 
 
+@functools.cache
 def _one_each(films, most, epsilon):
     """For each film a person with `most` rows of it, there or not."""
     def build(coins):
