@@ -102,7 +102,7 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
 
 
 def laplace_share(
-    size: int | tuple[int, ...], *, epsilon: float, parties: int, honest: float = 1.0, sensitivity: int = 1,
+    size: int | tuple[int, ...], *, sensitivity: int, epsilon: float, parties: int, honest: float = 1.0,
     rng: None | int | np.random.Generator = None,
 ) -> NDArray[np.int64]:
     """Parts of discrete Laplace noise: `parties` of them add up to all of it, P(Z = z) = tanh(b/2) exp(-b|z|), b =
@@ -122,14 +122,14 @@ def laplace_share(
     ----------
     size : int or tuple of int
         Shape of the result.
+    sensitivity : int
+        Largest change of the sum between neighbours.
     epsilon : float
         Privacy loss, positive.
     parties : int
         Into how many parts the noise is divided.
     honest : float
         Share of the parties whose parts alone must suffice, in (0, 1]. At 1 the parts of all are needed.
-    sensitivity : int
-        Largest change of the sum between neighbours.
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -148,7 +148,7 @@ def laplace_share(
 
     Examples
     --------
-    >>> parts = laplace_share(2000, epsilon=1.0, parties=2000, rng=1)
+    >>> parts = laplace_share(2000, sensitivity=1, epsilon=1.0, parties=2000, rng=1)
     >>> parts.shape, bool(abs(parts.sum()) < 30)
     ((2000,), True)
     """
