@@ -10,6 +10,7 @@ costs in rigour, not that anybody should use numpy's noise for a real release. N
 import os
 import statistics
 import time
+import tracemalloc
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -174,9 +175,41 @@ def accounting():
         yield f"{steps:,} x {name}: epsilon {total():.4f}, dp_accounting {peer():.4f}", seconds(total), seconds(peer, repeats=3), asked
 
 
+def megabytes(work):
+    """The most that `work()` holds at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def clipping():
+    """The clipped sum of a layer's gradients as in the section on DP-SGD, without a table of them; the peer is the way with it."""
+    rng, clip = np.random.default_rng(10), 100.0
+    a, b = rng.normal(size=(2, 256, 256))
+
+    def ghost():
+        norms = np.sqrt((b**2).sum(axis=1) * ((a**2).sum(axis=1) + 1))
+        s = np.minimum(1, clip / norms)[:, None]
+        return (s * b).T @ a, (s * b).sum(axis=0)
+
+    def table():
+        g = np.concatenate([b[:, :, None] * a[:, None, :], b[:, :, None]], axis=2)
+        norms = np.sqrt(np.einsum("ijk,ijk->i", g, g))
+        total = np.tensordot(np.minimum(1, clip / norms), g, axes=1)
+        return total[:, :-1], total[:, -1]
+
+    for one, other in zip(ghost(), table()):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
+    yield (f"256 clipped gradients of 256 x 257 weights: {megabytes(ghost):.1f} MB without, {megabytes(table):.0f} MB with a table of them",
+           seconds(ghost, repeats=50), seconds(table), 50)
+
+
 def main():
     print(f"{'ratio':>9}  {'asked':>6}  {'dplib':>11}  {'peer':>11}  work")
-    for group in (draws, scans, clip_bound, selection, unlisted, syntactic, projections, accounting):
+    for group in (draws, scans, clip_bound, selection, unlisted, syntactic, projections, accounting, clipping):
         for work, ours, peer, asked in group():
             print(f"{peer / ours:>8,.0f}x  {asked:>5,}x  {ours * 1e3:>8.3f} ms  {peer * 1e3:>8.0f} ms  {work}", flush=True)
 

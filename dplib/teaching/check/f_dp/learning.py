@@ -379,18 +379,22 @@ def _ghosts(a, b, clip):
     places = _layer(a.reshape(n * m, 1, d), b.reshape(n * m, 1, k))
     alone = np.linalg.norm(places, axis=1).reshape(n, m)
     table = g.reshape(n, k, d + 1)
-    length, weights, biases = (np.sqrt((part**2).sum(axis=(1, 2))) for part in (table, table[:, :, :d], table[:, :, d:]))
+    length, weights, biases = (np.sqrt((part**2).sum(axis=(1, 2)))
+                               for part in (table, table[:, :, :d], table[:, :, d:]))
 
     def factor(lengths):
         return np.minimum(1, clip / np.maximum(lengths, 1e-300))
 
-    apart = np.concatenate([factor(weights)[:, None, None] * table[:, :, :d], factor(biases)[:, None, None] * table[:, :, d:]], axis=2)
+    apart = np.concatenate([factor(weights)[:, None, None] * table[:, :, :d],
+                            factor(biases)[:, None, None] * table[:, :, d:]], axis=2)
     right = factor(length) @ g
     return right, [
         (_clipped(places, clip).sum(axis=0), "each place is clipped alone, so an example with many places brings many times the clip norm"),
-        (factor(np.sqrt((alone**2).sum(axis=1))) @ g, "the squares of the places were added without the products of two different places; "
+        (factor(np.sqrt((alone**2).sum(axis=1))) @ g,
+         "the squares of the places were added without the products of two different places; "
          "an example whose places agree brings up to √m times the clip norm"),
-        (factor(alone.sum(axis=1)) @ g, "private, but the lengths of the places were added: where places do not agree the gradient is shorter, "
+        (factor(alone.sum(axis=1)) @ g,
+         "private, but the lengths of the places were added: where places do not agree the gradient is shorter, "
          "and too much is cut"),
         (factor(weights) @ g, "the length counts the weights only; the biases belong to the same gradient"),
         (apart.sum(axis=0).ravel(), "weights and biases are clipped apart: together an example then brings up to √2 times the clip norm"),
@@ -419,7 +423,8 @@ def _joined(answer, a, b, clip, where):
         parts = numbers(weights, (k, d), f"{where}: the weights"), numbers(biases, (k,), f"{where}: the biases")
     except Wrong as reason:
         if not np.isfinite(a).all() or not np.isfinite(b).all():
-            raise Wrong(f"{reason}; an example that is not finite counts as zero, and 0 times inf is nan: leave it out") from None
+            raise Wrong(f"{reason}; an example that is not finite counts as zero, "
+                        "and 0 times inf is nan: leave it out") from None
         raise
     return np.append(parts[0], parts[1][:, None], axis=1).ravel()
 
@@ -428,7 +433,8 @@ def _joined(answer, a, b, clip, where):
 def sgd_ghost(clipped_sum):
     """`clipped_sum(a, b, clip)`: the sum of clipped gradients of a layer used at several places, without a table of them."""
     rng = np.random.default_rng(64)
-    for n, m, d, k, clip in ((7, 3, 4, 2, 2.0), (6, 1, 3, 5, 1.5), (5, 6, 2, 2, 8.0), (4, 2, 1, 1, 0.7), (0, 3, 4, 2, 1.0), (1, 5, 3, 2, 0.1), (3, 2, 3, 2, 50.0)):
+    for n, m, d, k, clip in ((7, 3, 4, 2, 2.0), (6, 1, 3, 5, 1.5), (5, 6, 2, 2, 8.0), (4, 2, 1, 1, 0.7),
+                             (0, 3, 4, 2, 1.0), (1, 5, 3, 2, 0.1), (3, 2, 3, 2, 50.0)):
         a, b = rng.normal(size=(n, m, d)), rng.normal(size=(n, m, k)) * rng.choice([0.2, 1.0, 3.0], size=(n, 1, 1))
         a[1:3, 1:], b[1:3, 1:] = a[1:3, :1], b[1:3, :1]                       # two whose places agree
         tables = [(a, b, f"with {n} examples, {m} places, {d} inputs, {k} outputs and clip {clip:g}")]
@@ -447,8 +453,9 @@ def sgd_ghost(clipped_sum):
                 if np.allclose(got, wrong, rtol=1e-6, atol=1e-7):
                     raise Wrong(f"{where}: {message}")
             off = np.abs(got - right)
-            raise Wrong(f"{where}: the sum is {np.linalg.norm(off):.3g} away from the right one, of length {np.linalg.norm(right):.3g}; "
-                        f"{'only the weights' if not off.reshape(k, d + 1)[:, d].max() > 1e-7 else 'the biases too'} are wrong")
+            part = "only the weights" if not off.reshape(k, d + 1)[:, d].max() > 1e-7 else "the biases too"
+            raise Wrong(f"{where}: the sum is {np.linalg.norm(off):.3g} away from the right one, "
+                        f"of length {np.linalg.norm(right):.3g}; {part} are wrong")
     n, m, d = 80, 2, 110
     a, b = rng.normal(size=(2, n, m, d))
     tracemalloc.start()
