@@ -89,6 +89,10 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
     ValueError
         If `shares` is not of an integer type, or has no axis.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-shares`.
+
     Examples
     --------
     >>> int(join([2**32 - 5, 3]))
@@ -154,6 +158,7 @@ def laplace_share(
     """
     p = -math.expm1(-_rate(epsilon, sensitivity))
     shape = 1 / (_share(honest) * whole("parties", parties, least=1))
+    size = tuple(whole("size", one, least=0) for one in (size if isinstance(size, tuple) else (size,)))
     rng = np.random.default_rng(rng)
     return rng.negative_binomial(shape, p, size) - rng.negative_binomial(shape, p, size)
 
@@ -189,12 +194,16 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
         If `z` is not of an integer type, `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole
         number >= 1.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`; Harrison and Manurangsi (2025), where it is the generalized discrete Laplace law.
+
     Examples
     --------
     >>> shared_pmf([0, 1], honest=1.0, epsilon=1.0).round(4)
     array([0.4621, 0.17  ])
     """
-    z, rate, honest = abs(_integers("z", z)), _rate(epsilon, sensitivity), _share(honest)
+    rate, z, honest = _rate(epsilon, sensitivity), abs(_integers("z", z)), _share(honest)
     if rate < _LEAST_RATE:
         raise ValueError(
             f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long"
@@ -235,11 +244,16 @@ def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) ->
     ValueError
         If `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`.
+
     Examples
     --------
     >>> [round(collusion_epsilon(h, epsilon=1.0), 3) for h in (1.0, 0.5, 0.1)]
     [1.0, 1.675, 3.296]
     """
+    _rate(epsilon, sensitivity)
     at_zero, beside = shared_pmf(
         [0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity
     )
@@ -294,7 +308,7 @@ _LEAST_RATE = 1e-5
 
 
 def _rate(epsilon, sensitivity):
-    return positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+    return positive("epsilon", epsilon) / positive("sensitivity", whole("sensitivity", sensitivity, least=1))
 
 
 def _share(honest):

@@ -332,7 +332,8 @@ OWN_WRONG = {
     (attacks.tracing, "released"): [*NOT_A_VECTOR, [0.5], ["a", "b"]],
     (attacks.fuzzy_link, "threshold"): [*NOT_FINITE, -1.0],
     (attacks.fuzzy_link, "records"): [FILMS[:0], FILMS[["film"]]],
-    (histograms.lattice, "n"): NOT_WHOLE,
+    (histograms.lattice, "n"): NOT_WHOLE, (audit.planted, "public"): [], (secure.join, "shares"): [*NOT_INTEGERS, 3],
+    (release.plan, "total"): [bad for bad in NOT_POSITIVE if bad is not None],
     (histograms.choose_bins, "values"): [[], [0.5], *NOT_A_VECTOR],
     (synthetic.mwem, "counts"): [*NOT_NUMBERS, [3, -1, 5, 1], [0] * 4, [[3, 0, 5, 1]]],
     (synthetic.mwem, "queries"): [[1.0] * 4, np.eye(3), [[2.0, 0, 0, 0]], [[-1.0, 0, 0, 0]], [[math.nan, 0, 0, 0]], np.zeros((0, 4))],
@@ -550,7 +551,7 @@ def test_every_random_function_ends_with_rng_none():
         "catastrophe", "name_and_shame", "random_tag", "randomized_response", "unary", "permanent", "report",
         "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
         "quantile", "quantiles", "median", "smooth_median", "propose_test_release", "sample_and_aggregate",
-        "release", "truncated_geometric", "independence_test",
+        "release", "truncated_geometric", "independence_test", "split", "laplace_share", "skellam",
     }  # fmt: skip
 
 
