@@ -5,7 +5,7 @@ that tells the two data sets apart must be chosen on other runs than those that 
 correct mechanism is accused almost every time.
 """
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -310,7 +310,10 @@ def audit(
     return AuditResult(epsilon, event, k1, k2, n)
 
 
-def planted(aggregate, table, people, *, promised, public=()):
+def planted(
+    aggregate: Callable[[pd.DataFrame], Mapping[str, pd.Series]], table: pd.DataFrame, people: Mapping[str, Any], *,
+    promised: Mapping[str, float], public: Collection[str] = (),
+) -> pd.DataFrame:
     """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was
     promised.
 
