@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/pages.py                             # after make book; writes benchmarks/pages.md
     .venv/bin/python benchmarks/pages.py --runs 5 --only chapters/mechanisms/laplace --output pages.md
+    .venv/bin/python benchmarks/pages.py --add --only reference/claims      # the other lines stay as they were measured
 
 The last line of the table is the page that Jupyter Book makes of one section's text with its own settings, in the same run.
 """
@@ -39,6 +40,7 @@ execute: {{execute_notebooks: "off"}}
 parse: {{myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath, html_image, linkify, substitution, tasklist]}}
 sphinx: {{extra_extensions: [sphinx_proof, sphinx_exercise]}}
 """
+STOCK_NAME = "Jupyter Book's own settings"
 ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/"
 
 # an explorer's script stands in it: what follows it on the page is there once the script has run
@@ -120,7 +122,18 @@ def measure(browser, site, address, page):
     return {"kB": sum(len(carried(file)) for file in there) / 1000, "requests": len(there) + len(elsewhere), **times}
 
 
-def report(found, runs):
+def row(page, visits):
+    middle = {what: statistics.median(visit[what] for visit in visits) if visits[0][what] is not None else None for what in visits[0]}
+    seconds = [f"{middle[what] / 1000:.1f}" if middle[what] is not None else "" for what in ("paint", "slider", "settled")]
+    return f"| {page} | {middle['kB']:.0f} | {middle['requests']:.0f} | {' | '.join(seconds)} |"
+
+
+def rows_of(table):
+    """The lines of an earlier table: page -> line."""
+    return {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| page")}
+
+
+def report(rows, runs):
     cores, memory = os.cpu_count(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         "# The pages, weighed and timed", "",
@@ -131,10 +144,7 @@ def report(found, runs):
         "to a first slider that answers, and to the last formula and font.", "",
         "| page | kB | requests | first text | slider | all |", "|---|---:|---:|---:|---:|---:|",
     ]
-    for page, visits in found.items():
-        middle = {what: statistics.median(visit[what] for visit in visits) if visits[0][what] is not None else None for what in visits[0]}
-        seconds = [f"{middle[what] / 1000:.1f}" if middle[what] is not None else "" for what in ("paint", "slider", "settled")]
-        lines.append(f"| {page} | {middle['kB']:.0f} | {middle['requests']:.0f} | {' | '.join(seconds)} |")
+    lines += [rows[page] for page in (*PAGES, STOCK_NAME) if page in rows]
     return "\n".join([
         *lines, "", f"The last page is `{SECTION}` as Jupyter Book {metadata.version('jupyter-book')} makes it with its own settings, not executed: "
         "the same text without figures and explorers. Its MathJax came from the same server, not from another host.", ""])
@@ -144,6 +154,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", metavar="PAGE", nargs="+", default=PAGES)
+    parser.add_argument("--add", action="store_true", help="keep the lines that the table has of other pages")
     parser.add_argument("--output", type=Path, default=HERE / "pages.md")
     arguments = parser.parse_args()
     found = defaultdict(list)
@@ -154,10 +165,11 @@ def main():
         for run in range(arguments.runs):
             for page in arguments.only:
                 found[page].append(measure(browser, BOOK, here, page))
-            found["Jupyter Book's own settings"].append(measure(browser, stock, there, name))
+            found[STOCK_NAME].append(measure(browser, stock, there, name))
             print(f"visit {run + 1} of {arguments.runs}", flush=True)
         browser.close()
-    text = report(found, arguments.runs)
+    earlier = rows_of(arguments.output.read_text(encoding="utf-8")) if arguments.add and arguments.output.exists() else {}
+    text = report(earlier | {page: row(page, visits) for page, visits in found.items()}, arguments.runs)
     print(text)
     arguments.output.write_text(text, encoding="utf-8")
 

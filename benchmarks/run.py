@@ -150,7 +150,7 @@ def projections():
                "A_eq": sparse.csr_matrix(np.repeat([[1.0, 0.0]], k, axis=1)), "b_eq": [total], "method": "highs"}
     best = linprog(**program).fun
     peer = seconds(lambda: linprog(**program), repeats=3)
-    for name, project in (("simplex", histograms.simplex), ("lattice", histograms.lattice)):
+    for name, project in (("simplex", lambda v, total: histograms.simplex(v, total=total)), ("lattice", lambda w, n: histograms.lattice(w, n=n))):
         extra = np.abs(project(noisy, total) - noisy).sum() / best - 1
         yield f"{name} projection, 10^4 bins (HiGHS; L1 distance {extra:+.0e} of its)", seconds(lambda: project(noisy, total), repeats=50), peer, 1000
 

@@ -1,11 +1,14 @@
 """Checks of public parameters. Nothing here may ever look at private data: an error would tell about it."""
 import math
 import operator
+from typing import Any
 
 import numpy as np
 
+from dplib._types import Array
 
-def positive(name, value):
+
+def positive(name: str, value: Any) -> float:
     """Return `value` as a float; ValueError unless it is a positive, finite number."""
     value = _number(name, value)
     if not 0 < value < math.inf:
@@ -13,7 +16,7 @@ def positive(name, value):
     return value
 
 
-def non_negative(name, value):
+def non_negative(name: str, value: Any) -> float:
     """Return `value` as a float; ValueError unless it is zero or a positive, finite number."""
     value = _number(name, value)
     if not 0 <= value < math.inf:
@@ -21,7 +24,7 @@ def non_negative(name, value):
     return value
 
 
-def finite(name, value):
+def finite(name: str, value: Any) -> float:
     """Return `value` as a float; ValueError if it is nan or infinite."""
     value = _number(name, value)
     if not math.isfinite(value):
@@ -29,7 +32,7 @@ def finite(name, value):
     return value
 
 
-def probability(name, value, *, zero=True):
+def probability(name: str, value: Any, *, zero: bool = True) -> float:
     """Return `value` as a float; ValueError unless it lies in [0, 1), or in (0, 1) where zero is not allowed."""
     value = _number(name, value)
     if not 0 <= value < 1 or (value == 0 and not zero):
@@ -37,7 +40,7 @@ def probability(name, value, *, zero=True):
     return value
 
 
-def share(name, value):
+def share(name: str, value: Any) -> float:
     """Return `value` as a float; ValueError unless it lies in [0, 1]."""
     value = _number(name, value)
     if not 0 <= value <= 1:
@@ -45,7 +48,7 @@ def share(name, value):
     return value
 
 
-def whole(name, value, *, least):
+def whole(name: str, value: Any, *, least: int) -> int:
     """Return `value` as an int; ValueError unless it is a whole number of at least `least`."""
     try:
         number = operator.index(value)
@@ -63,8 +66,10 @@ def choice(name, value, options):
     return value
 
 
-def interval(low, high, *, long=False):
-    """Return (low, high) as floats; ValueError unless both are finite and low <= high, and low < high where it must be `long`."""
+def interval(low: Any, high: Any, *, long: bool = False) -> tuple[float, float]:
+    """Return (low, high) as floats; ValueError unless both are finite and low <= high, and low < high where it must be
+    `long`.
+    """
     low, high = finite("low", low), finite("high", high)
     if low > high or (long and low == high):
         raise ValueError(f"low must {'be below' if long else 'not exceed'} high, got low={low!r}, high={high!r}")
@@ -73,17 +78,21 @@ def interval(low, high, *, long=False):
     return low, high
 
 
-def array(name, value, *, ndim=None, least=0, low=None, high=None):
-    """Return `value` as an array of floats; ValueError unless it holds numbers, in `ndim` dimensions, and at least `least` of them.
+def array(
+    name: str, value: Any, *, ndim: int | None = None, least: int = 0, low: float | None = None,
+    high: float | None = None,
+) -> Array:
+    """Return `value` as an array of floats; ValueError unless it holds numbers, in `ndim` dimensions, and at least
+    `least` of them.
 
-    Of private numbers nothing else may be asked. With `low` or `high` all must be finite and in this range (-inf and inf: any
-    finite number).
+    Of private numbers nothing else may be asked. With `low` or `high` all must be finite and in this range (-inf and
+    inf: any finite number).
     """
     numbers = np.asarray(value)
     try:
         if numbers.dtype.kind not in "biuf":
             numbers = _objects(value, numbers)
-        numbers = numbers.astype(float)
+        numbers = numbers.astype(float, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got dtype {numbers.dtype}") from None
     if (ndim is not None and numbers.ndim != ndim) or numbers.size < least:
@@ -97,7 +106,7 @@ def array(name, value, *, ndim=None, least=0, low=None, high=None):
     return numbers
 
 
-def integers(name, value):
+def integers(name: str, value: Any) -> Array:
     """Return `value` as an array; ValueError unless it is of an integer type or bool."""
     numbers = np.asarray(value)
     if numbers.dtype.kind not in "biu":
@@ -105,15 +114,17 @@ def integers(name, value):
     return numbers
 
 
-def bits(name, value):
+def bits(name: str, value: Any) -> Array:
     """Return `value` as an array; ValueError unless it is a table of 0 and 1 with at least one row and one column."""
     table = np.asarray(value)
     if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
-        raise ValueError(f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}")
+        raise ValueError(
+            f"{name} must be a table of 0 and 1 with at least one row, got dtype {table.dtype} and shape {table.shape}"
+        )
     return table
 
 
-def laws(p, q):
+def laws(p: Any, q: Any) -> tuple[Array, Array]:
     """Return two laws on the same outcomes as arrays; ValueError unless both are probabilities that sum to 1."""
     both = []
     for name, law in (("p", p), ("q", q)):
@@ -123,7 +134,7 @@ def laws(p, q):
         both.append(law)
     if both[0].shape != both[1].shape:
         raise ValueError(f"p and q must have the same length, got {both[0].size} and {both[1].size}")
-    return both
+    return both[0], both[1]
 
 
 def _number(name, value):

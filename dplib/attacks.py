@@ -1,24 +1,37 @@
 """Attacks on published tables and answers: what leaks when names are removed and nothing else is done.
 
-No function here takes an answer key: each is given what an attacker has, and the caller looks up afterwards whether it was
-right. Rows are people; a mask is a boolean array over the rows, by position.
+No function here takes an answer key: each is given what an attacker has, and the caller looks up afterwards whether it
+was right. Rows are people; a mask is a boolean array over the rows, by position.
 """
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from dplib._types import Array, ArrayLike
 from dplib._validate import array, choice, non_negative, positive, share
 
-__all__ = ["Match", "difference", "fuzzy_link", "intersect", "link", "reconstruct", "roc", "tpr_at", "tracing", "tracker"]
+__all__ = [
+    "Match",
+    "difference",
+    "fuzzy_link",
+    "intersect",
+    "link",
+    "reconstruct",
+    "roc",
+    "tpr_at",
+    "tracing",
+    "tracker",
+]
 
 
-def link(released, public, on):
+def link(released: pd.DataFrame, public: pd.DataFrame, on: str | Sequence[Hashable]) -> pd.DataFrame:
     """Pairs of rows that match only each other: their values of `on` occur once in either table.
 
-    A pair is a guess, not a proof: the person behind the released row may be missing from the public table, and somebody
-    else who is in it may share their values. A row with a missing value in `on` is left out of the attack.
+    A pair is a guess, not a proof: the person behind the released row may be missing from the public table, and
+    somebody else who is in it may share their values. A row with a missing value in `on` is left out of the attack.
 
     Privacy
     -------
@@ -50,7 +63,8 @@ def link(released, public, on):
 
     Examples
     --------
-    >>> released = pd.DataFrame({"zip": ["34301", "34301", "34302"], "sex": ["F", "F", "M"], "diagnosis": ["flu", "HIV", "asthma"]})
+    >>> released = pd.DataFrame({"zip": ["34301", "34301", "34302"], "sex": ["F", "F", "M"]})
+    >>> released["diagnosis"] = ["flu", "HIV", "asthma"]
     >>> public = pd.DataFrame({"name": ["Ann", "Bob"], "zip": ["34301", "34302"], "sex": ["F", "M"]}, index=["a", "b"])
     >>> link(released, public, ["zip", "sex"]).to_dict("records")
     [{'released': 2, 'public': 'b'}]
@@ -62,7 +76,9 @@ def link(released, public, on):
     for name, table in (("released", released), ("public", public)):
         _has_columns(name, table, on)
         if not table.index.is_unique:
-            raise ValueError(f"{name} must not hold a row label twice, got {table.index[table.index.duplicated()][0]!r}")
+            raise ValueError(
+                f"{name} must not hold a row label twice, got {table.index[table.index.duplicated()][0]!r}"
+            )
         keys = table[on].set_axis(range(len(on)), axis=1).dropna().drop_duplicates(keep=False)
         alone.append(keys.assign(**{name: keys.index}))
     if not all(map(len, alone)):
@@ -102,18 +118,23 @@ class Match:
     scores: pd.Series
 
 
-def fuzzy_link(known, records, *, person="user", item="film", tolerance=None, threshold=1.5):
+def fuzzy_link(
+    known: pd.DataFrame, records: pd.DataFrame, *, person: str = "user", item: str = "film",
+    tolerance: dict[str, float] | None = None, threshold: float = 1.5,
+) -> Match:
     """Find one target among pseudonyms from a few things known about them, some of them wrong.
 
-    Every known row gives each pseudonym that has the same item the points weight * sum of exp(-distance / tolerance) over
-    the compared columns; weight is 1 / log(1 + pseudonyms that have the item), so that rare items say more. The best
-    pseudonym is believed only if it is more than `threshold` standard deviations of all scores ahead of the second.
+    Every known row gives each pseudonym that has the same item the points weight * sum of exp(-distance / tolerance)
+    over the compared columns; weight is 1 / log(1 + pseudonyms that have the item), so that rare items say more. The
+    best pseudonym is believed only if it is more than `threshold` standard deviations of all scores ahead of the
+    second.
 
     Privacy
     -------
     measure : none: an attack on a table in which names have become numbers
     adjacency : either; a person is all rows of one pseudonym
-    guarantee : differential privacy for whole persons limits it whatever the attacker knows; one that protects single rows does not
+    guarantee : differential privacy for whole persons limits it whatever the attacker knows; one that protects single
+        rows does not
 
     Parameters
     ----------
@@ -124,8 +145,8 @@ def fuzzy_link(known, records, *, person="user", item="film", tolerance=None, th
     person, item : str
         Names of columns.
     tolerance : dict of str to float
-        For each compared column, the distance at which its points fall to 1/e: numbers by difference, dates (ISO text or
-        datetimes) by days. Default {"stars": 1, "date": 14}; {} compares items alone.
+        For each compared column, the distance at which its points fall to 1/e: numbers by difference, dates (ISO text
+        or datetimes) by days. Default {"stars": 1, "date": 14}; {} compares items alone.
     threshold : float
         At least 0.
 
@@ -140,11 +161,13 @@ def fuzzy_link(known, records, *, person="user", item="film", tolerance=None, th
 
     References
     ----------
-    Narayanan and Shmatikov (2008), algorithm Scoreboard-RH; their weight is 1 / log(support), infinite at a support of one.
+    Narayanan and Shmatikov (2008), algorithm Scoreboard-RH; their weight is 1 / log(support), infinite at a support of
+    one.
 
     Examples
     --------
-    >>> records = pd.DataFrame({"user": [7, 7, 8, 8, 9, 9, 6, 6], "film": [1, 2, 1, 3, 1, 2, 1, 3], "stars": [5, 1, 4, 4, 2, 5, 3, 3]})
+    >>> records = pd.DataFrame({"user": [7, 7, 8, 8, 9, 9, 6, 6], "film": [1, 2, 1, 3, 1, 2, 1, 3]})
+    >>> records["stars"] = [5, 1, 4, 4, 2, 5, 3, 3]
     >>> known = pd.DataFrame({"film": [1, 2], "stars": [5, 2]})
     >>> found = fuzzy_link(known, records, tolerance={"stars": 1}, threshold=1.0)
     >>> found.person, round(found.eccentricity, 2)
@@ -173,7 +196,8 @@ def fuzzy_link(known, records, *, person="user", item="film", tolerance=None, th
     scores = pd.Series(scores, index=pd.Index(people, name=person)).sort_values(ascending=False, kind="stable")
     best = next(iter(scores.index.tolist()), None)
     lead = scores.iloc[0] - scores.iloc[1] if len(scores) > 1 else 0.0
-    eccentricity = float(lead / scores.std(ddof=0)) if lead > 1e-9 * scores.max() else 0.0    # a tie is a tie, rounded or not
+    # a tie is a tie, rounded or not
+    eccentricity = float(lead / scores.std(ddof=0)) if lead > 1e-9 * scores.max() else 0.0
     return Match(best if eccentricity > threshold else None, best, eccentricity, scores)
 
 
@@ -185,7 +209,7 @@ def _number(column):
     return ((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
 
 
-def difference(ask, group, target):
+def difference(ask: Callable[[Array], float], group: ArrayLike, target: ArrayLike) -> float:
     """The value of one person, from two questions about groups that differ by that person.
 
     Privacy
@@ -228,17 +252,19 @@ def difference(ask, group, target):
     return ask(group | target) - ask(group & ~target)
 
 
-def tracker(ask, target, padding):
+def tracker(ask: Callable[[Array], float], target: ArrayLike, padding: ArrayLike) -> float:
     """The answer about a group too small to ask about, from four questions that are all large.
 
     q(C) = q(C or T) + q(C or not T) - q(T) - q(not T) for every count and sum, where T is any padding. If an interface
-    refuses fewer than k and more than n - k rows, none of the four is refused when T has 2k to n - 2k rows and C at most k.
+    refuses fewer than k and more than n - k rows, none of the four is refused when T has 2k to n - 2k rows and C at
+    most k.
 
     Privacy
     -------
     measure : none: an attack on exact answers that are refused by the size of the group
     adjacency : either
-    guarantee : if every answer is epsilon-DP the four together are 4 epsilon-DP; refusing by size alone guarantees nothing
+    guarantee : if every answer is epsilon-DP the four together are 4 epsilon-DP; refusing by size alone guarantees
+        nothing
 
     Parameters
     ----------
@@ -277,14 +303,14 @@ def tracker(ask, target, padding):
     return ask(target | padding) + ask(target | ~padding) - ask(padding) - ask(~padding)
 
 
-def _mask(name, mask):
+def _mask(name: str, mask: ArrayLike) -> Array:
     mask = np.asarray(mask)
     if mask.ndim != 1 or mask.dtype != bool:
         raise ValueError(f"{name} must be a vector of booleans, got {mask.dtype} of shape {mask.shape}")
     return mask
 
 
-def _target(target, n):
+def _target(target: ArrayLike, n: int) -> Array:
     if np.ndim(target) == 0:
         if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
             raise ValueError(f"target must be a mask or a position in 0..{n - 1}, got {target!r}")
@@ -295,17 +321,18 @@ def _target(target, n):
     return target
 
 
-def reconstruct(queries, answers, *, method="least squares"):
+def reconstruct(queries: ArrayLike, answers: ArrayLike, *, method: str = "least squares") -> Array:
     """Guess n secret bits from noisy counts over subsets of them.
 
-    Finds the vector in best agreement with the answers, by squared error or by absolute error within [0, 1], and rounds.
-    An answer that is missing is left out. A bit that the answers do not touch is guessed 0.
+    Finds the vector in best agreement with the answers, by squared error or by absolute error within [0, 1], and
+    rounds. An answer that is missing is left out. A bit that the answers do not touch is guessed 0.
 
     Privacy
     -------
     measure : none: an attack on many answers, each with a little noise
     adjacency : replace
-    guarantee : if all answers together are epsilon-DP no method gets more than e^epsilon/(1 + e^epsilon) of n independent fair bits right on average
+    guarantee : if all answers together are epsilon-DP no method gets more than e^epsilon/(1 + e^epsilon) of n
+        independent fair bits right on average
 
     Parameters
     ----------
@@ -314,8 +341,8 @@ def reconstruct(queries, answers, *, method="least squares"):
     answers : array, shape (m,)
         Noisy values of queries @ bits.
     method : {"least squares", "lp"}
-        Least squares wants clearly more answers than bits: with about n it follows the noise. The linear program is slower;
-        it withstands a share of answers that are arbitrarily wrong.
+        Least squares wants clearly more answers than bits: with about n it follows the noise. The linear program is
+        slower; it withstands a share of answers that are arbitrarily wrong.
 
     Returns
     -------
@@ -339,7 +366,8 @@ def reconstruct(queries, answers, *, method="least squares"):
     1.0
     """
     choice("method", method, ("least squares", "lp"))
-    queries, answers = array("queries", queries, ndim=2, least=1, low=-np.inf), array("answers", answers, ndim=1)
+    queries = array("queries", queries, ndim=2, least=1, low=-np.inf)
+    answers = array("answers", answers, ndim=1)
     if len(answers) != len(queries):
         raise ValueError(f"answers must be {len(queries)}, one for each query, got {len(answers)}")
     given = np.isfinite(answers)
@@ -347,26 +375,31 @@ def reconstruct(queries, answers, *, method="least squares"):
     m, n = queries.shape
     if m == 0:
         return np.zeros(n, dtype=int)
-    answers = answers - queries.sum(axis=1) / 2          # centred: where the answers leave a choice, the middle is no bit's side
+    centred = answers - queries.sum(axis=1) / 2          # where the answers leave a choice, the middle is no bit's side
     if method == "least squares":
-        half = np.linalg.lstsq(queries, answers, rcond=None)[0]
-    else:                                                # answers = queries @ half + over - under, least total over + under
-        reach = np.abs(queries).sum(axis=1) / 2          # beyond what bits can give, an answer only adds a constant to the total
-        answers = np.clip(answers, -reach, reach)
+        half = np.linalg.lstsq(queries, centred, rcond=None)[0]
+    else:
+        # answers = queries @ half + over - under, least total over + under
+        # beyond what bits can give, an answer only adds a constant to the total
+        reach = np.abs(queries).sum(axis=1) / 2
+        centred = np.clip(centred, -reach, reach)
         cost = np.repeat([0.0, 1.0], [n, 2 * m])
         bounds = [(-0.5, 0.5)] * n + [(0, None)] * (2 * m)
-        half = linprog(cost, A_eq=np.hstack([queries, np.eye(m), -np.eye(m)]), b_eq=answers, bounds=bounds, method="highs").x[:n]
+        half = linprog(
+            cost, A_eq=np.hstack([queries, np.eye(m), -np.eye(m)]), b_eq=centred, bounds=bounds, method="highs"
+        ).x[:n]
     return (half > 1e-9).astype(int)
 
 
-def tracing(released, population, targets):
+def tracing(released: ArrayLike, population: ArrayLike, targets: ArrayLike) -> Array:
     """How much each target looks like a member of the group whose means were released: high means member.
 
-    The score is the inner product of (target - population) and (released - population), divided by the standard deviation
-    that it has for a stranger. For somebody outside the group whose d bits are independent with the population's
-    probabilities p it has mean 0 and variance 1, whatever was released. For a member of a group of n such people, and exact
-    means, its mean is about sqrt(d / n) where the p (1 - p) are alike and somewhat less where they differ, so that the area
-    under the ROC curve is about Phi(sqrt(d / n) / sqrt(2)). A missing value, released or of a target, says nothing.
+    The score is the inner product of (target - population) and (released - population), divided by the standard
+    deviation that it has for a stranger. For somebody outside the group whose d bits are independent with the
+    population's probabilities p it has mean 0 and variance 1, whatever was released. For a member of a group of n such
+    people, and exact means, its mean is about sqrt(d / n) where the p (1 - p) are alike and somewhat less where they
+    differ, so that the area under the ROC curve is about Phi(sqrt(d / n) / sqrt(2)). A missing value, released or of a
+    target, says nothing.
 
     Privacy
     -------
@@ -401,7 +434,11 @@ def tracing(released, population, targets):
     >>> tracing(released=[0.9, 0.1, 0.5], population=[0.5, 0.5, 0.5], targets=[[1, 0, 1], [0, 1, 1]]).round(3).tolist()
     [1.414, -1.414]
     """
-    released, population, targets = array("released", released, ndim=1), array("population", population, ndim=1, least=1), array("targets", targets, ndim=2)
+    released, population, targets = (
+        array("released", released, ndim=1),
+        array("population", population, ndim=1, least=1),
+        array("targets", targets, ndim=2),
+    )
     if not ((population > 0) & (population < 1)).all():
         raise ValueError(f"population must lie strictly between 0 and 1, got {population!r}")
     for name, found in (("released", len(released)), ("targets", targets.shape[1])):
@@ -416,8 +453,9 @@ def tracing(released, population, targets):
     return np.divide(products, deviations, out=np.zeros(len(targets)), where=deviations > 0)
 
 
-def roc(members, others):
-    """The ROC curve of a membership score: at each distinct threshold, who of the others and of the members is at or above it.
+def roc(members: ArrayLike, others: ArrayLike) -> tuple[Array, Array]:
+    """The ROC curve of a membership score: at each distinct threshold, who of the others and of the members is at or
+    above it.
 
     Equal scores pass together, so a score that says nothing gives the two points (0, 0) and (1, 1). A nan passes last.
 
@@ -425,7 +463,8 @@ def roc(members, others):
     -------
     measure : none: describes an attack
     adjacency : a member's data in or out
-    guarantee : for a test of an (epsilon, delta)-DP release the true curve, not each measured one, has TPR <= e^epsilon FPR + delta
+    guarantee : for a test of an (epsilon, delta)-DP release the true curve, not each measured one, has TPR <= e^epsilon
+        FPR + delta
 
     Parameters
     ----------
@@ -461,7 +500,7 @@ def roc(members, others):
     return fpr, tpr
 
 
-def tpr_at(members, others, *, fpr):
+def tpr_at(members: ArrayLike, others: ArrayLike, *, fpr: float) -> float:
     """The largest true positive rate of a threshold whose false positive rate is at most `fpr`.
 
     Privacy
@@ -499,13 +538,14 @@ def tpr_at(members, others, *, fpr):
     return float(right[wrong <= most].max())
 
 
-def intersect(releases):
+def intersect(releases: Iterable) -> list[set]:
     """The values that the class of each target has in every one of two or more releases.
 
-    Each release hides a target among the rows of one class. The target's value is among the values of the class, in every
-    release that holds the target; where one value is left, it is disclosed, and for certain. The sets are an upper bound of
-    what is possible: a value that a class holds once is used up by a target who is known to have it, so that two releases
-    may prove more. One release alone is the homogeneity attack. No value left means that the target is not in all of them.
+    Each release hides a target among the rows of one class. The target's value is among the values of the class, in
+    every release that holds the target; where one value is left, it is disclosed, and for certain. The sets are an
+    upper bound of what is possible: a value that a class holds once is used up by a target who is known to have it, so
+    that two releases may prove more. One release alone is the homogeneity attack. No value left means that the target
+    is not in all of them.
 
     Privacy
     -------
@@ -516,9 +556,9 @@ def intersect(releases):
     Parameters
     ----------
     releases : list of (classes, values, where)
-        classes and values, one for each published row: its class and its sensitive value. where, one for each target: the
-        class that their quasi-identifiers fall in, missing if they are known not to be in this release. A row with a
-        missing class is suppressed; a missing value is a value of its own, None.
+        classes and values, one for each published row: its class and its sensitive value. where, one for each target:
+        the class that their quasi-identifiers fall in, missing if they are known not to be in this release. A row with
+        a missing class is suppressed; a missing value is a value of its own, None.
 
     Returns
     -------
@@ -541,23 +581,28 @@ def intersect(releases):
     >>> intersect([first, second])
     [{'HIV'}, {'flu'}]
     """
-    tables = []
+    tables: list[tuple[dict, list]] = []
     for number, release in enumerate(releases):
         classes, values, where = map(_with_none, release)
         if len(classes) != len(values):
-            raise ValueError(f"releases[{number}] must have a value for each class label, got {len(classes)} labels and {len(values)} values")
+            raise ValueError(
+                f"releases[{number}] must have a value for each class label, got {len(classes)} labels and "
+                f"{len(values)} values"
+            )
         if number and len(where) != len(tables[0][1]):
-            raise ValueError(f"releases[{number}] must be about the {len(tables[0][1])} targets of the first, got {len(where)}")
-        candidates = {}
+            raise ValueError(
+                f"releases[{number}] must be about the {len(tables[0][1])} targets of the first, got {len(where)}"
+            )
+        candidates: dict[Hashable, set] = {}
         for label, value in zip(classes, values):
             candidates.setdefault(label, set()).add(value)
         if unknown := [label for label in where if label is not None and label not in candidates]:
             raise ValueError(f"releases[{number}] has no rows in class {unknown[0]!r}, where a target should be")
-        candidates[None] = None                          # suppressed rows, and targets that are not here
+        candidates.pop(None, None)                       # suppressed rows
         tables.append((candidates, where))
     if not tables:
         raise ValueError("releases must hold one at least")
-    everything = {value for candidates, _ in tables for values in candidates.values() if values for value in values}
+    everything = {value for candidates, _ in tables for values in candidates.values() for value in values}
     survivors = [set(everything) for _ in tables[0][1]]
     for candidates, where in tables:
         for left, label in zip(survivors, where):

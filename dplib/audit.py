@@ -5,17 +5,21 @@ that tells the two data sets apart must be chosen on other runs than those that 
 correct mechanism is accused almost every time.
 """
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import bdtrc, bdtrik, betaincinv, expit, gammaincinv, logit, ndtri, pdtr, pdtrik
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import positive, probability, whole
 
-__all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "runs_needed"]
+__all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "planted", "runs_needed"]
 
 
-def epsilon_lower_bound(k1, k2, n, *, delta=0.0, confidence=0.95):
+def epsilon_lower_bound(k1: int, k2: int, n: int, *, delta: float = 0.0, confidence: float = 0.95) -> float:
     """Lower confidence bound on epsilon from the counts of one event, fixed in advance, in n runs on each data set.
 
     log((p1 - delta) / p2) with p1 and p2 the Clopper-Pearson bounds on the event's two probabilities, each at half
@@ -62,7 +66,7 @@ def epsilon_lower_bound(k1, k2, n, *, delta=0.0, confidence=0.95):
     return math.log((low - delta) / high) if low > delta else -math.inf
 
 
-def mu_lower_bound(k1, k2, n, *, confidence=0.95):
+def mu_lower_bound(k1: int, k2: int, n: int, *, confidence: float = 0.95) -> float:
     """Lower confidence bound on the mu of Gaussian DP, from the counts of one event fixed in advance.
 
     Privacy
@@ -116,11 +120,12 @@ def _conditional_bound(k1, k2, alpha):
     return logit(np.where(k1 > 0, betaincinv(np.maximum(k1, 1), k2 + 1, alpha), 0.0))
 
 
-def runs_needed(p, q, *, epsilon, confidence=0.95, power=0.95):
-    """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability `power`.
+def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95, power: float = 0.95) -> int:
+    """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability
+    `power`.
 
-    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times as
-    many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
+    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times
+    as many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
 
     Privacy
     -------
@@ -161,7 +166,9 @@ def runs_needed(p, q, *, epsilon, confidence=0.95, power=0.95):
     q, epsilon = probability("q", q), positive("epsilon", epsilon)
     alpha, power = 1 - probability("confidence", confidence, zero=False), probability("power", power, zero=False)
     if p * math.exp(-epsilon) <= q:
-        raise ValueError(f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon times q={q!r}")
+        raise ValueError(
+            f"the event does not contradict epsilon={epsilon!r}: p={p!r} is at most e^epsilon times q={q!r}"
+        )
 
     def reaches(runs):
         mean = runs * (p + q)
@@ -175,7 +182,9 @@ def runs_needed(p, q, *, epsilon, confidence=0.95, power=0.95):
     while not reaches(high):
         low, high = high, 2 * high
         if high > 1e8:
-            raise ValueError(f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}")
+            raise ValueError(
+                f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}"
+            )
     while high - low > max(1, low // 100):
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
@@ -204,7 +213,7 @@ class Event:
     members: np.ndarray
     cells: bool
 
-    def __call__(self, outputs):
+    def __call__(self, outputs: ArrayLike) -> Array:
         if self.cells:
             x, (low, high) = _real(outputs), self.members.T
             return (((low < x) | (low == -np.inf)) & (x <= high)).any(axis=1)
@@ -236,7 +245,10 @@ class AuditResult:
     n: int
 
 
-def audit(run, data, neighbour, *, n, delta=0.0, confidence=0.95, rng=None):
+def audit(
+    run: Callable[[Any, int, np.random.Generator], ArrayLike], data: Any, neighbour: Any, *, n: int, delta: float = 0.0,
+    confidence: float = 0.95, rng: Rng = None,
+) -> AuditResult:
     """Lower confidence bound on the privacy loss between two neighbouring data sets, by running the mechanism.
 
     n/2 runs on each data set choose the event and the direction; a Poisson(n/2) number of further runs on each tests
@@ -296,6 +308,76 @@ def audit(run, data, neighbour, *, n, delta=0.0, confidence=0.95, rng=None):
         low = gammaincinv(k1, alpha / 2) / (n / 2) if k1 else 0.0
         epsilon = math.log((low - delta) / (gammaincinv(k2 + 1, 1 - alpha / 2) / (n / 2))) if low > delta else -math.inf
     return AuditResult(epsilon, event, k1, k2, n)
+
+
+def planted(aggregate, table, people, *, promised, public=()):
+    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was promised.
+
+    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another list of
+    published cells, a missing number or an error refutes the promise at once.
+
+    Privacy
+    -------
+    measure : an exact lower bound on the sensitivity
+    adjacency : add one person
+    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other tables
+
+    Parameters
+    ----------
+    aggregate : callable
+        `aggregate(table)` returns a dict of pandas Series: the exact tables, before any noise.
+    table : pandas.DataFrame
+        The rows of everybody else.
+    people : dict
+        Name of a planted person -> their rows, as a list of dicts or a DataFrame.
+    promised : dict
+        Name of a table -> the promised L1 sensitivity of it, positive.
+    public : collection of str
+        Tables whose list of cells is published as it is. In the others a cell that one world lacks counts as 0 there.
+
+    Returns
+    -------
+    pandas.DataFrame, one row per planted person, one column per table
+        L1 change over promise; inf where a public list of cells changes, a number is missing, or `aggregate` fails.
+
+    Raises
+    ------
+    ValueError
+        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not positive.
+
+    References
+    ----------
+    The book's {prf:ref}`prop-year-planted`.
+
+    Examples
+    --------
+    >>> visits = pd.DataFrame({"month": ["May", "May", "June"]})
+    >>> def by_month(table):
+    ...     return {"visits": table.month.value_counts().reindex(["May", "June"], fill_value=0)}
+    >>> people = {"one visit": [{"month": "May"}], "two visits": [{"month": "May"}, {"month": "June"}]}
+    >>> planted(by_month, visits, people, promised={"visits": 1}, public=["visits"]).visits.to_dict()
+    {'one visit': 1.0, 'two visits': 2.0}
+    """
+    promised = {name: positive("promised", step) for name, step in promised.items()}
+    without = aggregate(table)
+    if set(without) != set(promised):
+        raise ValueError(f"promised must name the tables that aggregate returns, {', '.join(map(repr, without))}")
+    found = {}
+    for person, rows in people.items():
+        try:
+            there = aggregate(pd.concat([table, pd.DataFrame(rows)], ignore_index=True))
+            found[person] = {name: _change(without[name], there[name], name in public) / step for name, step in promised.items()}
+        except Exception:                        # an error that one person brings about tells that they are there
+            found[person] = dict.fromkeys(promised, math.inf)
+    return pd.DataFrame.from_dict(found, orient="index", columns=list(promised))
+
+
+def _change(one, other, public):
+    if public and list(one.index) != list(other.index):
+        return math.inf
+    cells = one.index.union(other.index)
+    change = (other.reindex(cells, fill_value=0).astype(float) - one.reindex(cells, fill_value=0).astype(float)).abs().sum(skipna=False)
+    return math.inf if math.isnan(change) else float(change)
 
 
 def _draw(run, data, size, rng):

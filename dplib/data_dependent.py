@@ -7,26 +7,30 @@ sensitivity that changes slowly (`smooth_median`), a private test that the local
 (`sample_and_aggregate`). For the local sensitivity of any question, by brute force, see `sensitivity.empirical`.
 """
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 
+from dplib._types import ArrayLike, Rng, Same
 from dplib._validate import choice, interval, non_negative, positive, probability, whole
 from dplib.mechanisms import laplace
 from dplib.sensitivity import clip, increasing
 
 __all__ = [
-    "Smoothing", "cauchy_epsilon", "laplace_delta", "mean_local_sensitivity", "median_distance", "median_local_sensitivity",
-    "propose_test_release", "sample_and_aggregate", "smooth_median", "smooth_scales", "smooth_sensitivity",
+    "Smoothing", "cauchy_epsilon", "laplace_delta", "mean_local_sensitivity", "median_distance",
+    "median_local_sensitivity", "propose_test_release", "sample_and_aggregate", "smooth_median", "smooth_scales",
+    "smooth_sensitivity",
 ]  # fmt: skip
 
 
-def mean_local_sensitivity(values, *, low, high):
+def mean_local_sensitivity(values: ArrayLike, *, low: float, high: float) -> float:
     """How far one row added to or taken from these values can move their mean.
 
-    A row more moves it by up to max(high - mean, mean - low) / (n + 1), a row less by abs(x - mean) / (n - 1). The mean of
-    no rows counts as the middle of the range.
+    A row more moves it by up to max(high - mean, mean - low) / (n + 1), a row less by abs(x - mean) / (n - 1). The mean
+    of no rows counts as the middle of the range.
 
     Privacy
     -------
@@ -67,11 +71,12 @@ def mean_local_sensitivity(values, *, low, high):
     return float(max(added, np.abs(x - mean).max(initial=0.0) / max(n - 1, 1)))
 
 
-def median_local_sensitivity(values, *, low, high, steps=0):
-    """Largest change of the median by one replaced row, over all tables that differ from this one in at most `steps` rows.
+def median_local_sensitivity(values: ArrayLike, *, low: float, high: float, steps: int = 0) -> float:
+    """Largest change of the median by one replaced row, over all tables that differ from this one in at most `steps`
+    rows.
 
-    The median here is the ceil(n/2)-th smallest value x_m. The result is the widest gap x_(i + steps + 1) - x_i that holds
-    x_m, where x_i is `low` below the first value and `high` above the last.
+    The median here is the ceil(n/2)-th smallest value x_m. The result is the widest gap x_(i + steps + 1) - x_i that
+    holds x_m, where x_i is `low` below the first value and `high` above the last.
 
     Privacy
     -------
@@ -108,11 +113,13 @@ def median_local_sensitivity(values, *, low, high, steps=0):
     >>> median_local_sensitivity([1, 4, 5, 6, 9], low=0, high=100, steps=1)
     4.0
     """
-    return _gap(*_padded(values, low, high), whole("steps", steps, least=0))
+    x, m = _padded(values, low, high)
+    return _gap(x, m, whole("steps", steps, least=0))
 
 
-def smooth_sensitivity(values, *, beta, low, high):
-    """Smallest upper bound on the median's local sensitivity that changes by at most a factor e^beta between neighbours.
+def smooth_sensitivity(values: ArrayLike, *, beta: float, low: float, high: float) -> float:
+    """Smallest upper bound on the median's local sensitivity that changes by at most a factor e^beta between
+    neighbours.
 
     It is the largest e^(-beta t) `median_local_sensitivity(values, steps=t)` over t = 0, 1, 2, ...
 
@@ -166,20 +173,21 @@ class Smoothing(NamedTuple):
     scale: float
 
 
-def smooth_scales(*, epsilon, delta=0.0, method="exact"):
+def smooth_scales(*, epsilon: float, delta: float = 0.0, method: str = "exact") -> Smoothing:
     """Smoothness and noise scale with which noise in proportion to a smooth bound S costs (epsilon, delta).
 
     With delta = 0 the noise is S * scale * Cauchy, otherwise S * scale * Laplace. "classic" is the general theorem:
-    beta = epsilon/6, scale = 6/epsilon for Cauchy; beta = epsilon/(2 ln(2/delta)), scale = 2/epsilon for Laplace. "exact"
-    uses the loss itself (`cauchy_epsilon`, `laplace_delta`): for Cauchy the larger of beta = epsilon/sqrt(2) and
-    ln(2 cosh(epsilon) - 1), and the smallest scale; for Laplace scale = 2/epsilon and the largest beta up to epsilon/2.
+    beta = epsilon/6, scale = 6/epsilon for Cauchy; beta = epsilon/(2 ln(2/delta)), scale = 2/epsilon for Laplace.
+    "exact" uses the loss itself (`cauchy_epsilon`, `laplace_delta`): for Cauchy the larger of beta = epsilon/sqrt(2)
+    and ln(2 cosh(epsilon) - 1), and the smallest scale; for Laplace scale = 2/epsilon and the largest beta up to
+    epsilon/2.
 
     Privacy
     -------
     measure : (epsilon, delta)-DP for an answer whose local sensitivity is at most S, with S smooth in beta
     adjacency : the one under which S is smooth
-    guarantee : "exact" cannot be improved in its second constant given the first (Laplace: unless beta = epsilon/2), and is
-        rounded to the safe side; "classic" is an upper bound, and with delta > 0 refused for epsilon > 1
+    guarantee : "exact" cannot be improved in its second constant given the first (Laplace: unless beta = epsilon/2),
+        and is rounded to the safe side; "classic" is an upper bound, and with delta > 0 refused for epsilon > 1
 
     Parameters
     ----------
@@ -213,9 +221,14 @@ def smooth_scales(*, epsilon, delta=0.0, method="exact"):
     if choice("method", method, ("exact", "classic")) == "classic":
         if delta and epsilon > 1:
             raise ValueError(f"the classic theorem holds for epsilon at most 1, got {epsilon!r}: use method='exact'")
-        return Smoothing(epsilon / max(2.0, 2 * math.log(2 / delta)), 2 / epsilon) if delta else Smoothing(epsilon / 6, 6 / epsilon)
+        return (
+            Smoothing(epsilon / max(2.0, 2 * math.log(2 / delta)), 2 / epsilon)
+            if delta
+            else Smoothing(epsilon / 6, 6 / epsilon)
+        )
     if delta == 0:
-        level = 2 * math.sinh(epsilon / 2)       # 1/scale if only the change of the answer counted; beta up to `free` adds nothing
+        # 1/scale if only the change of the answer counted; beta up to `free` adds nothing
+        level = 2 * math.sinh(epsilon / 2)
         free, beta = math.log1p(level**2) * (1 - 1e-12), epsilon / math.sqrt(2)
         if free > beta:
             return Smoothing(free, (1 + 1e-12) / level)
@@ -231,12 +244,12 @@ def smooth_scales(*, epsilon, delta=0.0, method="exact"):
     return Smoothing(brentq(excess, low, 2 * low, xtol=1e-14 * low) * (1 - 1e-12) if low < high else high, 2 / epsilon)
 
 
-def cauchy_epsilon(*, beta, scale):
+def cauchy_epsilon(*, beta: float, scale: float) -> float:
     """Exact epsilon of Cauchy noise of `scale` times a bound S that is smooth in `beta`.
 
-    The largest log ratio of two Cauchy densities with centres f, f' and widths s, s' is the hyperbolic distance of f + i s
-    and f' + i s', whose cosh is 1 + ((f - f')^2 + (s - s')^2) / (2 s s'). With abs(f - f') at most the smaller S and the
-    widths a factor e^b apart, that is cosh b + e^(-b) / (2 scale^2): convex in b, so the worst b is 0 or beta.
+    The largest log ratio of two Cauchy densities with centres f, f' and widths s, s' is the hyperbolic distance of f +
+    i s and f' + i s', whose cosh is 1 + ((f - f')^2 + (s - s')^2) / (2 s s'). With abs(f - f') at most the smaller S
+    and the widths a factor e^b apart, that is cosh b + e^(-b) / (2 scale^2): convex in b, so the worst b is 0 or beta.
 
     Privacy
     -------
@@ -275,7 +288,7 @@ def cauchy_epsilon(*, beta, scale):
     return max(level, 2 * math.asinh(half))
 
 
-def laplace_delta(*, epsilon, beta, scale):
+def laplace_delta(*, epsilon: float, beta: float, scale: float) -> float:
     """Exact delta of Laplace noise of `scale` times a bound S that is smooth in `beta`.
 
     With a = 1/scale, the wider law has a loss above epsilon only in its two tails, beyond the distances (epsilon + beta
@@ -312,7 +325,8 @@ def laplace_delta(*, epsilon, beta, scale):
 
     Examples
     --------
-    >>> f"{laplace_delta(epsilon=1.0, beta=smooth_scales(epsilon=1.0, delta=1e-6, method='classic').beta, scale=2.0):.2e}"
+    >>> beta = smooth_scales(epsilon=1.0, delta=1e-6, method="classic").beta
+    >>> f"{laplace_delta(epsilon=1.0, beta=beta, scale=2.0):.2e}"
     '4.06e-09'
     """
     epsilon, beta, scale = non_negative("epsilon", epsilon), _beta(beta), positive("scale", scale)
@@ -321,7 +335,10 @@ def laplace_delta(*, epsilon, beta, scale):
     return math.exp(_log_laplace_delta(epsilon, beta, scale))
 
 
-def smooth_median(values, *, low, high, epsilon, delta=0.0, method="exact", rng=None):
+def smooth_median(
+    values: ArrayLike, *, low: float, high: float, epsilon: float, delta: float = 0.0, method: str = "exact",
+    rng: Rng = None,
+) -> float:
     """The median plus noise in proportion to its smooth sensitivity: Cauchy noise if delta = 0, else Laplace noise.
 
     The answer may lie outside [low, high]; clipping it is free. Where many values equal the median, the noise may be
@@ -371,7 +388,7 @@ def smooth_median(values, *, low, high, epsilon, delta=0.0, method="exact", rng=
     return float(x[m]) + smooth_sensitivity(values, beta=beta, low=low, high=high) * scale * noise
 
 
-def median_distance(values, *, bound, low, high):
+def median_distance(values: ArrayLike, *, bound: float, low: float, high: float) -> int | float:
     """Number of rows to replace before the median's local sensitivity can exceed `bound`; 0 if it does already.
 
     Privacy
@@ -418,13 +435,15 @@ def median_distance(values, *, bound, low, high):
     return enough
 
 
-def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
+def propose_test_release(
+    value: ArrayLike, distance: float, *, bound: float, epsilon: float, delta: float, rng: Rng = None,
+) -> Same | None:
     """`value` with noise for the proposed sensitivity `bound`, if a private test finds that the bound holds; else None.
 
-    The test is distance + Lap(1/epsilon) > ln(1/(2 delta))/epsilon. At distance 0 the bound may be false, and the test is
-    passed with probability delta (at most 1/2). So of two neighbours at distance 0 each is answered only with probability
-    delta: a loss of (0, delta). Otherwise the bound holds at one of them, the value changes by at most `bound`, and
-    test and release cost epsilon each: a loss of (2 epsilon, 0).
+    The test is distance + Lap(1/epsilon) > ln(1/(2 delta))/epsilon. At distance 0 the bound may be false, and the test
+    is passed with probability delta (at most 1/2). So of two neighbours at distance 0 each is answered only with
+    probability delta: a loss of (0, delta). Otherwise the bound holds at one of them, the value changes by at most
+    `bound`, and test and release cost epsilon each: a loss of (2 epsilon, 0).
 
     Privacy
     -------
@@ -437,8 +456,8 @@ def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
     value : float or array
         The exact answer.
     distance : float
-        Rows to change before the local (L1) sensitivity of `value` exceeds `bound`; changes by at most 1 between neighbours,
-        and is at least 1 where one row changes the value by at most `bound`.
+        Rows to change before the local (L1) sensitivity of `value` exceeds `bound`; changes by at most 1 between
+        neighbours, and is at least 1 where one row changes the value by at most `bound`.
     bound : float
         Proposed sensitivity, public.
     epsilon : float
@@ -463,40 +482,55 @@ def propose_test_release(value, distance, *, bound, epsilon, delta, rng=None):
     Examples
     --------
     >>> ages = [30] * 400
-    >>> answer = propose_test_release(30, median_distance(ages, bound=1.0, low=0, high=100), bound=1.0, epsilon=1.0, delta=1e-6, rng=0)
+    >>> distance = median_distance(ages, bound=1.0, low=0, high=100)
+    >>> answer = propose_test_release(30, distance, bound=1.0, epsilon=1.0, delta=1e-6, rng=0)
     >>> bool(abs(answer - 30) < 15)
     True
     >>> propose_test_release(30, 0, bound=1.0, epsilon=1.0, delta=1e-6, rng=0) is None
     True
     """
-    epsilon, delta, bound = positive("epsilon", epsilon), probability("delta", delta, zero=False), positive("bound", bound)
+    epsilon, delta, bound = (
+        positive("epsilon", epsilon),
+        probability("delta", delta, zero=False),
+        positive("bound", bound),
+    )
     rng = np.random.default_rng(rng)
     if distance + rng.laplace(scale=1 / epsilon) > max(math.log(1 / (2 * delta)), 0.0) / epsilon:
         return laplace(value, sensitivity=bound, epsilon=epsilon, rng=rng)
     return None
 
 
-def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=None):
-    """Mean of an estimate over random blocks of the rows, with noise: one row is in one block, and a block moves the mean little.
+def sample_and_aggregate(
+    values: ArrayLike | pd.DataFrame | pd.Series,
+    estimate: Callable,
+    *,
+    blocks: int,
+    low: float,
+    high: float,
+    epsilon: float,
+    rng: Rng = None,
+) -> float:
+    """Mean of an estimate over random blocks of the rows, with noise: one row is in one block, and a block moves the
+    mean little.
 
-    Each row draws its block by a coin of its own. So a row more, or another row in its place, leaves all blocks but one as
-    they were, and the mean of the clipped estimates moves by at most (high - low) / blocks. Blocks cut by position do not
-    have this: one row more shifts all that come after it.
+    Each row draws its block by a coin of its own. So a row more, or another row in its place, leaves all blocks but one
+    as they were, and the mean of the clipped estimates moves by at most (high - low) / blocks. Blocks cut by position
+    do not have this: one row more shifts all that come after it.
 
     Privacy
     -------
     measure : epsilon-DP, whatever `estimate` computes
     adjacency : either
-    guarantee : exact; `estimate` must look at nothing but its rows, and must answer on all of them: an exception that it
-        raises is seen by everybody
+    guarantee : exact; `estimate` must look at nothing but its rows, and must answer on all of them: an exception that
+        it raises is seen by everybody
 
     Parameters
     ----------
     values : array or DataFrame
         One row per person.
     estimate : callable
-        Takes rows of `values` (one or more, in their order), returns a number; clipped to [low, high], nan to `low`. A block
-        without rows counts as the middle of the range.
+        Takes rows of `values` (one or more, in their order), returns a number; clipped to [low, high], nan to `low`. A
+        block without rows counts as the middle of the range.
     blocks : int
         Public, at least 1.
     low, high : float
@@ -526,14 +560,17 @@ def sample_and_aggregate(values, estimate, *, blocks, low, high, epsilon, rng=No
     """
     blocks, (low, high) = whole("blocks", blocks, least=1), interval(low, high, long=True)
     sensitivity = (high - low) / blocks
-    rng, values = np.random.default_rng(rng), values if hasattr(values, "iloc") else np.asarray(values)
+    rng = np.random.default_rng(rng)
+    values = values if isinstance(values, (pd.DataFrame, pd.Series)) else np.asarray(values)
     if values.ndim == 0:
         raise ValueError("values must be rows, got a single number")
     labels = rng.integers(blocks, size=len(values))
     parts = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=blocks))[:-1])
-    rows = getattr(values, "iloc", values)
+    rows = values if isinstance(values, np.ndarray) else values.iloc
     answers = [float(estimate(rows[part])) if len(part) else (low + high) / 2 for part in parts]
-    return float(laplace((clip(answers, low=low, high=high) / blocks).sum(), sensitivity=sensitivity, epsilon=epsilon, rng=rng))
+    return float(
+        laplace((clip(answers, low=low, high=high) / blocks).sum(), sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+    )
 
 
 def _padded(values, low, high):

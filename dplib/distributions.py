@@ -1,4 +1,5 @@
-"""Distributions: the exact privacy of a mechanism with finitely many outcomes, and mechanisms that show what delta allows.
+"""Distributions: the exact privacy of a mechanism with finitely many outcomes, and mechanisms that show what delta
+allows.
 
 A mechanism that can give finitely many outcomes has a probability for each of them on D, `p`, and on its neighbour D',
 `q`. Everything that differential privacy says about the pair can be read off these two lists.
@@ -6,15 +7,18 @@ A mechanism that can give finitely many outcomes has a probability for each of t
 The three catastrophes at the end are teaching devices: they keep a promise that sounds strict, and publish people.
 """
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import laws, non_negative, probability, whole
 
 __all__ = ["catastrophe", "exact_delta", "exact_epsilon", "name_and_shame", "privacy_loss", "random_tag"]
 
 
-def exact_epsilon(p, q):
+def exact_epsilon(p: ArrayLike, q: ArrayLike) -> float:
     """Smallest epsilon for which two laws are epsilon-indistinguishable: the largest absolute log ratio of an outcome.
 
     For epsilon-DP the outcomes one by one are enough, because a sum of ratios is never above the largest ratio.
@@ -54,7 +58,7 @@ def exact_epsilon(p, q):
     return math.inf if np.any((p == 0) & (q > 0)) else float(np.max(np.abs(losses)))
 
 
-def exact_delta(p, q, *, epsilon):
+def exact_delta(p: ArrayLike, q: ArrayLike, *, epsilon: float) -> float:
     """Smallest delta for which two laws are (epsilon, delta)-indistinguishable, over all sets of outcomes.
 
     The worst set is the one of all outcomes that are more than e^epsilon times as likely on one side, so delta is the
@@ -97,7 +101,7 @@ def exact_delta(p, q, *, epsilon):
         return float(max(np.maximum(one - root * (root * other), 0).sum() for one, other in ((p, q), (q, p))))
 
 
-def privacy_loss(p, q):
+def privacy_loss(p: ArrayLike, q: ArrayLike) -> tuple[Array, Array]:
     """The privacy-loss random variable of a pair of laws: ln(p/q) of every outcome that is possible on D.
 
     Privacy
@@ -138,7 +142,7 @@ def privacy_loss(p, q):
         return np.log(p[possible]) - np.log(q[possible]), p[possible]
 
 
-def catastrophe(records, *, delta, rng=None):
+def catastrophe(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     """With probability `delta` publish the whole table, otherwise nothing.
 
     Privacy
@@ -177,7 +181,7 @@ def catastrophe(records, *, delta, rng=None):
     return list(records) if np.random.default_rng(rng).random() < probability("delta", delta) else []
 
 
-def name_and_shame(records, *, delta, rng=None):
+def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     """Publish every record in clear with probability `delta`, independently of the others.
 
     Privacy
@@ -218,7 +222,7 @@ def name_and_shame(records, *, delta, rng=None):
     return [record for record, out in zip(records, chosen, strict=True) if out]
 
 
-def random_tag(record, *, tags, rng=None):
+def random_tag(record: Any, *, tags: int, rng: Rng = None) -> tuple[Any, int]:
     """Publish the record itself beside a random number from 0 to `tags` - 1.
 
     No single outcome has a probability above 1/tags, so the inequality of (epsilon, delta)-DP holds for every single

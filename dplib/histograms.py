@@ -4,17 +4,21 @@
 published (post-processing, free): they make counts non-negative, sums right and the levels of a tree agree.
 """
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from dplib import mechanisms, sensitivity
+from dplib._types import Adjacency, Array, ArrayLike, Rng
 from dplib._validate import array, choice, interval, positive, whole
 from dplib.sensitivity import ADJACENCIES
 
 __all__ = ["choose_bins", "consistent", "lattice", "perturb", "perturb_tree", "range_count", "simplex", "tree"]
 
 
-def perturb(counts, *, epsilon, adjacency, integer=False, rng=None):
+def perturb(
+    counts: ArrayLike, *, epsilon: float, adjacency: Adjacency, integer: bool = False, rng: Rng = None,
+) -> Array:
     """Every count plus independent noise: Laplace, or discrete Laplace where the result should be whole numbers.
 
     Privacy
@@ -62,7 +66,7 @@ def perturb(counts, *, epsilon, adjacency, integer=False, rng=None):
     return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)
 
 
-def simplex(v, *, total=1.0):
+def simplex(v: ArrayLike, *, total: float = 1.0) -> Array:
     """The nearest point, in Euclidean distance, with non-negative entries that sum to `total`.
 
     All entries are lowered (or raised) by the same amount and those below zero set to zero. The result is also one of
@@ -100,11 +104,12 @@ def simplex(v, *, total=1.0):
     [0.6, 0.4, 0.0]
     """
     v, total = array("v", v, ndim=1, least=1, low=-math.inf), positive("total", total)
-    v = np.maximum(v - v.max(), -2 * total)      # measured from the largest: nothing is left that far below, however large all are
+    # measured from the largest: nothing is left that far below, however large all are
+    v = np.maximum(v - v.max(), -2 * total)
     return np.maximum(v - _water_level(v, total), 0.0)
 
 
-def lattice(w, *, n):
+def lattice(w: ArrayLike, *, n: int) -> Array:
     """Non-negative whole numbers with sum `n`, as near to `w` as any in L1.
 
     There may be several; this one is also even-handed: what has to be added or taken away beyond rounding is spread.
@@ -168,7 +173,10 @@ def _water_level(v, total):
     return levels[np.flatnonzero(descending > levels)[-1]]
 
 
-def choose_bins(values, *, candidates, low, high, epsilon, epsilon_release, rng=None):
+def choose_bins(
+    values: ArrayLike, *, candidates: Sequence[int], low: float, high: float, epsilon: float, epsilon_release: float,
+    rng: Rng = None,
+) -> int:
     """How many equal bins on [low, high] to use for a histogram that will be perturbed at `epsilon_release`.
 
     Exponential mechanism over the candidates. The score is minus an estimate of the integrated squared error of the
@@ -208,7 +216,8 @@ def choose_bins(values, *, candidates, low, high, epsilon, epsilon_release, rng=
 
     References
     ----------
-    Rudemo (1982) for the risk estimate; McSherry and Talwar (2007) for the choice; the sensitivity is derived in the book.
+    Rudemo (1982) for the risk estimate; McSherry and Talwar (2007) for the choice; the sensitivity is derived in the
+    book.
 
     Examples
     --------
@@ -231,10 +240,12 @@ def choose_bins(values, *, candidates, low, high, epsilon, epsilon_release, rng=
         return (2 * bins - (n + 1) * bins * np.sum((counts / n) ** 2)) / (n - 1) + 8 * error * error
 
     step = 2 * (n + 1) * max(candidates) / n**2
-    return candidates[mechanisms.exponential([-risk(bins) for bins in candidates], sensitivity=step, epsilon=epsilon, rng=rng)]
+    return candidates[
+        mechanisms.exponential([-risk(bins) for bins in candidates], sensitivity=step, epsilon=epsilon, rng=rng)
+    ]
 
 
-def tree(counts, *, branching=2):
+def tree(counts: ArrayLike, *, branching: int = 2) -> list[Array]:
     """The counts of all nodes of a complete tree over the bins, level by level, the root first.
 
     Privacy
@@ -278,7 +289,9 @@ def tree(counts, *, branching=2):
     return levels
 
 
-def perturb_tree(counts, *, epsilon, adjacency, branching=2, rng=None):
+def perturb_tree(
+    counts: ArrayLike, *, epsilon: float, adjacency: Adjacency, branching: int = 2, rng: Rng = None,
+) -> list[Array]:
     """The tree of the counts with Laplace noise on every node, the budget shared evenly by the levels.
 
     Privacy
@@ -320,10 +333,12 @@ def perturb_tree(counts, *, epsilon, adjacency, branching=2, rng=None):
     """
     levels, rng = tree(counts, branching=branching), np.random.default_rng(rng)
     one_level = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
-    return [mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels]
+    return [
+        mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels
+    ]
 
 
-def consistent(levels, *, branching=2):
+def consistent(levels: Sequence[ArrayLike], *, branching: int = 2) -> list[Array]:
     """The tree nearest to a noisy one, in Euclidean distance, in which every node is the sum of its children.
 
     One pass up, averaging what a node and its children say about it, and one pass down.
@@ -332,8 +347,8 @@ def consistent(levels, *, branching=2):
     -------
     measure : none to pay: post-processing of a released tree
     adjacency : that of the release
-    guarantee : that of the release; no linear unbiased estimate of any range has a smaller variance, where all nodes have
-        the same noise
+    guarantee : that of the release; no linear unbiased estimate of any range has a smaller variance, where all nodes
+        have the same noise
 
     Parameters
     ----------
@@ -360,9 +375,9 @@ def consistent(levels, *, branching=2):
     >>> [level.tolist() for level in consistent([[10.0], [4.0, 3.0]])]
     [[9.0], [5.0, 4.0]]
     """
-    levels = _levels(levels, branching)
-    best = [levels[-1]]                          # from the leaves up: the best estimate from a node's own subtree
-    for height, level in enumerate(reversed(levels[:-1]), start=1):
+    given = _levels(levels, branching)
+    best = [given[-1]]                           # from the leaves up: the best estimate from a node's own subtree
+    for height, level in enumerate(reversed(given[:-1]), start=1):
         own, below = branching**height, (branching**height - 1) / (branching - 1)
         best.insert(0, (own * level + below * best[0].reshape(-1, branching).sum(axis=1)) / (own + below))
     agreed = [best[0]]
@@ -372,7 +387,7 @@ def consistent(levels, *, branching=2):
     return agreed
 
 
-def range_count(levels, *, start, stop, branching=2):
+def range_count(levels: Sequence[ArrayLike], *, start: int, stop: int, branching: int = 2) -> float:
     """The sum over the bins start, ..., stop - 1, added up from the fewest nodes of the tree.
 
     Privacy
@@ -408,12 +423,13 @@ def range_count(levels, *, start, stop, branching=2):
     >>> range_count(tree([1, 2, 3, 4]), start=1, stop=4)
     9.0
     """
-    levels = _levels(levels, branching)
+    given = _levels(levels, branching)
     start, stop = whole("start", start, least=0), whole("stop", stop, least=0)
-    if not start <= stop <= levels[-1].size:
-        raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {levels[-1].size}, got {start} and {stop}")
+    if not start <= stop <= given[-1].size:
+        raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {given[-1].size}, got {start} and {stop}")
     total = 0.0
-    for level in reversed(levels):               # take the odd ends of the range here, leave the whole families to the parents
+    # take the odd ends of the range here, leave the whole families to the parents
+    for level in reversed(given):
         first, last = -(-start // branching), stop // branching
         if first >= last or level.size == 1:
             return total + float(level[start:stop].sum())
@@ -422,8 +438,10 @@ def range_count(levels, *, start, stop, branching=2):
     return total
 
 
-def as_counts(counts):
-    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and finite."""
+def as_counts(counts: ArrayLike) -> Array:
+    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and
+    finite.
+    """
     array("counts", counts, least=1, low=0)
     return np.asarray(counts)
 
@@ -437,9 +455,10 @@ def _height(size, branching):
     return height
 
 
-def _levels(levels, branching):
+def _levels(levels: Sequence[ArrayLike], branching: int) -> list[Array]:
     branching = whole("branching", branching, least=2)
-    levels = [array("levels", level, ndim=1, least=1, low=-math.inf) for level in levels]
-    if not levels or [level.size for level in levels] != [branching**depth for depth in range(len(levels))]:
-        raise ValueError(f"levels must have 1, {branching}, {branching**2}, ... entries, got {[level.size for level in levels]}")
-    return levels
+    given = [array("levels", level, ndim=1, least=1, low=-math.inf) for level in levels]
+    sizes = [level.size for level in given]
+    if not given or sizes != [branching**depth for depth in range(len(given))]:
+        raise ValueError(f"levels must have 1, {branching}, {branching**2}, ... entries, got {sizes}")
+    return given

@@ -13,12 +13,23 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dplib._gaussian import log_delta as log_gaussian_delta
+from dplib._types import Array, ArrayLike, Rng, Same
 from dplib._validate import array, choice, integers, non_negative, positive, probability, whole
 
-__all__ = ["discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric", "laplace", "report_noisy_max"]
+__all__ = [
+    "discrete_gaussian",
+    "exponential",
+    "exponential_pmf",
+    "gaussian",
+    "gaussian_delta",
+    "gaussian_sigma",
+    "geometric",
+    "laplace",
+    "report_noisy_max",
+]
 
 
-def laplace(value, *, sensitivity, epsilon, rng=None):
+def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = None) -> Same:
     """Laplace mechanism: `value` plus independent Laplace noise of scale sensitivity/epsilon on every entry.
 
     Privacy
@@ -58,11 +69,14 @@ def laplace(value, *, sensitivity, epsilon, rng=None):
     """
     scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
     value = np.asarray(value, dtype=float)
-    return _add(value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape))
+    return _add(
+        value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape)
+    )
 
 
-def geometric(value, *, sensitivity, epsilon, rng=None):
-    """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
+def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = None) -> Same:
+    """Geometric mechanism: integer `value` plus discrete Laplace noise, P(Z = z) = tanh(b/2) exp(-b|z|), b =
+    epsilon/sensitivity.
 
     The noise is the difference of two geometric variables; its variance is 2 q / (1 - q)^2 with q = exp(-b).
 
@@ -103,12 +117,17 @@ def geometric(value, *, sensitivity, epsilon, rng=None):
     value = integers("value", value).astype(np.int64)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
     if rate < _LEAST_RATE:
-        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
+        raise ValueError(
+            f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits"
+        )
     rng, p = np.random.default_rng(rng), -math.expm1(-rate)
     return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
 
-def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=None):
+def gaussian(
+    value: ArrayLike, *, sensitivity: float, sigma: float | None = None, epsilon: float | None = None,
+    delta: float | None = None, rng: Rng = None,
+) -> Same:
     """Gaussian mechanism: `value` plus independent normal noise on every entry.
 
     Give either `sigma`, the standard deviation of the noise itself, or `epsilon` and `delta`, from which the
@@ -161,7 +180,7 @@ def gaussian(value, *, sensitivity, sigma=None, epsilon=None, delta=None, rng=No
     return _add(value, np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape))
 
 
-def gaussian_sigma(epsilon, *, delta, sensitivity=1.0, method="analytic"):
+def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, method: str = "analytic") -> float:
     """Standard deviation that makes the Gaussian mechanism (epsilon, delta)-DP.
 
     Privacy
@@ -221,7 +240,7 @@ def gaussian_sigma(epsilon, *, delta, sensitivity=1.0, method="analytic"):
     return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
 
 
-def gaussian_delta(epsilon, *, sigma, sensitivity=1.0):
+def gaussian_delta(epsilon: float, *, sigma: float, sensitivity: float = 1.0) -> float:
     """Smallest delta for which Gaussian noise is (epsilon, delta)-DP: the inverse question of `gaussian_sigma`.
 
     Privacy
@@ -262,16 +281,18 @@ def gaussian_delta(epsilon, *, sigma, sensitivity=1.0):
     return min(1.0, math.exp(log_gaussian_delta(positive("sigma/sensitivity", ratio), epsilon)) * (1 + 1e-15))
 
 
-def discrete_gaussian(value, *, sigma, rng=None):
+def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Same:
     """Integer `value` plus discrete Gaussian noise, P(Z = z) proportional to exp(-z^2 / (2 sigma^2)) over the integers.
 
     Sampled by rejection from the discrete Laplace (vectorised); the acceptance test is done in floating point.
 
     Privacy
     -------
-    measure : zCDP with rho = sensitivity^2 / (2 sigma^2) for one integer answer or a vector of L2 sensitivity `sensitivity`
+    measure : zCDP with rho = sensitivity^2 / (2 sigma^2) for one integer answer or a vector of L2 sensitivity
+        `sensitivity`
     adjacency : the one under which that sensitivity holds
-    guarantee : an upper bound; its exact delta differs from the continuous Gaussian's (sigma=1, epsilon=1: .1414 v .1269)
+    guarantee : an upper bound; its exact delta differs from the continuous Gaussian's (sigma=1, epsilon=1: .1414 v
+        .1269)
 
     Parameters
     ----------
@@ -301,12 +322,16 @@ def discrete_gaussian(value, *, sigma, rng=None):
     """
     value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
     if sigma > 1 / _LEAST_RATE:
-        raise ValueError(f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
+        raise ValueError(
+            f"sigma must be at most {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits"
+        )
     sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:
-        proposal = geometric(np.zeros(2 * (value.size - done) + 8, dtype=np.int64), sensitivity=1, epsilon=1 / t, rng=rng)
+        proposal = geometric(
+            np.zeros(2 * (value.size - done) + 8, dtype=np.int64), sensitivity=1, epsilon=1 / t, rng=rng
+        )
         chance = np.exp(-((np.abs(proposal) - sigma**2 / t) ** 2) / (2 * sigma**2))
         accepted = proposal[rng.random(proposal.size) < chance][: value.size - done]
         noise[done : done + accepted.size] = accepted
@@ -314,7 +339,10 @@ def discrete_gaussian(value, *, sigma, rng=None):
     return _add(value, noise.reshape(value.shape))
 
 
-def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=None):
+def exponential(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, monotone: bool = False, size: int | None = None,
+    rng: Rng = None,
+) -> Same:
     """Exponential mechanism: an index, with probability proportional to exp(epsilon score / (2 sensitivity)).
 
     Drawn as the largest score plus Gumbel noise, which is the same law and cannot overflow.
@@ -362,7 +390,7 @@ def exponential(scores, *, sensitivity, epsilon, monotone=False, size=None, rng=
     return _noisy_argmax(logits, lambda rng, shape: rng.gumbel(size=shape), size, rng)
 
 
-def exponential_pmf(scores, *, sensitivity, epsilon, monotone=False):
+def exponential_pmf(scores: ArrayLike, *, sensitivity: float, epsilon: float, monotone: bool = False) -> Array:
     """Exact law of `exponential`: the probability of each index.
 
     Privacy
@@ -406,15 +434,19 @@ _NOISE = {
 }
 
 
-def report_noisy_max(scores, *, sensitivity, epsilon, noise="exponential", monotone=False, size=None, rng=None):
-    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if monotone).
+def report_noisy_max(
+    scores: ArrayLike, *, sensitivity: float, epsilon: float, noise: str = "exponential", monotone: bool = False,
+    size: int | None = None, rng: Rng = None,
+) -> Same:
+    """Index of the largest score after adding noise of scale 2 sensitivity/epsilon to each (sensitivity/epsilon if
+    monotone).
 
     Privacy
     -------
     measure : epsilon-DP for each draw (`size` draws cost `size` times epsilon)
     adjacency : the one under which no score changes by more than `sensitivity`
-    guarantee : only the index is private: the noisy maximum itself must not be released; monotone=True halves the noise, which
-        holds only where all scores move the same way between neighbours, such as counts under add/remove
+    guarantee : only the index is private: the noisy maximum itself must not be released; monotone=True halves the
+        noise, which holds only where all scores move the same way between neighbours, such as counts under add/remove
 
     Parameters
     ----------

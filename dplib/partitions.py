@@ -80,22 +80,22 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     [0.0, 0.0, 0.0128, 0.6999, 0.9993]
     """
     rate, delta = _rate(epsilon, 1, 1), probability("delta", delta, zero=False)
-    n = np.asarray(n)
-    if not np.issubdtype(n.dtype, np.integer):
-        raise ValueError(f"n must hold whole numbers, got dtype {n.dtype}")
+    sizes = np.asarray(n)
+    if not np.issubdtype(sizes.dtype, np.integer):
+        raise ValueError(f"n must hold whole numbers, got dtype {sizes.dtype}")
     fall, one = math.exp(-rate), -math.expm1(-rate)
     k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)      # up to here the first inequality binds
-    n = np.clip(n, 0, min(2 * k + 2, _MOST))     # there it is 1
-    if n.size > 2 * k + 3:
-        return selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta)[n]
-    n = n.astype(float)
+    sizes = np.clip(sizes, 0, min(2 * k + 2, _MOST))       # there it is 1
+    if sizes.size > 2 * k + 3:
+        return np.asarray(selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta))[sizes]
+    sizes = sizes.astype(float)
 
     def rising(n):                               # delta (1 + e^rate + ... + e^((n - 1) rate)), which is at most 1 for n <= k
         return delta * -np.expm1(-n * rate) * np.exp((n - 1) * rate) / one
 
-    beyond = np.maximum(n - k, 0.0)
+    beyond = np.maximum(sizes - k, 0.0)
     hidden = np.exp(-beyond * rate) * (1 - rising(float(k))) + np.expm1(-beyond * rate) * delta * fall / one
-    result = np.clip(np.where(n <= k, rising(np.minimum(n, k)), 1 - hidden), 0.0, 1.0)
+    result = np.clip(np.where(sizes <= k, rising(np.minimum(sizes, k)), 1 - hidden), 0.0, 1.0)
     return result if result.ndim else float(result)
 
 

@@ -8,6 +8,7 @@ neighbouring values the score is constant, so there are only n + 1 intervals to 
 import numpy as np
 from scipy.special import softmax
 
+from dplib._types import Adjacency, Array, ArrayLike, Rng
 from dplib._validate import array, choice, interval, positive
 from dplib._validate import share as between_0_and_1
 from dplib.sensitivity import ADJACENCIES, increasing
@@ -15,19 +16,22 @@ from dplib.sensitivity import ADJACENCIES, increasing
 __all__ = ["median", "quantile", "quantile_density", "quantiles"]
 
 
-def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
+def quantile(
+    values: ArrayLike, *, share: float, low: float, high: float, epsilon: float, adjacency: Adjacency, rng: Rng = None,
+) -> float:
     """One point of [low, high] that has about a `share` of the values below it, by the exponential mechanism.
 
     Why the guarantee holds: let d be the change of the score, as a function of r. The loss is at most the rate times
-    (largest d - smallest d). Replacing a row changes #{x < r} by -1, 0 or 1, so d is in [-1, 1]: a spread of 2. Adding a
-    row moves #{x < r} - q n by 1 - q or by -q, so abs(d) <= max(q, 1 - q): a spread of 2 max(q, 1 - q), which is 1 for
-    the median. For q = 0 and q = 1 the score is monotone and the spread is 1. The rate is epsilon over the spread.
+    (largest d - smallest d). Replacing a row changes #{x < r} by -1, 0 or 1, so d is in [-1, 1]: a spread of 2. Adding
+    a row moves #{x < r} - q n by 1 - q or by -q, so abs(d) <= max(q, 1 - q): a spread of 2 max(q, 1 - q), which is 1
+    for the median. For q = 0 and q = 1 the score is monotone and the spread is 1. The rate is epsilon over the spread.
 
     Privacy
     -------
     measure : epsilon-DP
     adjacency : as given; "replace" has the smaller rate and is epsilon-DP under add/remove too
-    guarantee : exact: for 0 < q < 1 no larger rate holds for all tables; under add/remove the number of rows stays private
+    guarantee : exact: for 0 < q < 1 no larger rate holds for all tables; under add/remove the number of rows stays
+        private
 
     Parameters
     ----------
@@ -55,7 +59,8 @@ def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
 
     References
     ----------
-    McSherry and Talwar (2007), Theorem 6, for the mechanism; Smith (2011) draws quantiles with it. The spread is derived.
+    McSherry and Talwar (2007), Theorem 6, for the mechanism; Smith (2011) draws quantiles with it. The spread is
+    derived.
 
     Examples
     --------
@@ -69,7 +74,9 @@ def quantile(values, *, share, low, high, epsilon, adjacency, rng=None):
     return _draw(x, share, low, high, rate, np.random.default_rng(rng))
 
 
-def median(values, *, low, high, epsilon, adjacency, rng=None):
+def median(
+    values: ArrayLike, *, low: float, high: float, epsilon: float, adjacency: Adjacency, rng: Rng = None,
+) -> float:
     """The point of [low, high] with about half of the values below it: `quantile` with share 1/2.
 
     Privacy
@@ -104,7 +111,9 @@ def median(values, *, low, high, epsilon, adjacency, rng=None):
     return quantile(values, share=0.5, low=low, high=high, epsilon=epsilon, adjacency=adjacency, rng=rng)
 
 
-def quantile_density(values, *, share, low, high, epsilon, adjacency):
+def quantile_density(
+    values: ArrayLike, *, share: float, low: float, high: float, epsilon: float, adjacency: Adjacency,
+) -> tuple[Array, Array]:
     """Exact law of `quantile`: the intervals between neighbouring values, and the probability of each.
 
     Inside an interval the answer is uniform; an interval of length 0 has probability 0.
@@ -149,7 +158,10 @@ def quantile_density(values, *, share, low, high, epsilon, adjacency):
     return edges, softmax(logits)
 
 
-def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
+def quantiles(
+    values: ArrayLike, *, shares: ArrayLike, low: float, high: float, epsilon: float, adjacency: Adjacency,
+    rng: Rng = None,
+) -> Array:
     """Several quantiles by halving: the middle one first, then those below it among the rows below it, and so on.
 
     m quantiles take ceil(log2(m + 1)) levels, and each level has an equal part of epsilon: at each level a row lies in
@@ -188,7 +200,8 @@ def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
 
     Examples
     --------
-    >>> quartiles = quantiles(np.arange(10_001), shares=[0.25, 0.5, 0.75], low=0, high=20_000, epsilon=1.0, adjacency="replace", rng=0)
+    >>> wanted = {"shares": [0.25, 0.5, 0.75], "low": 0, "high": 20_000}
+    >>> quartiles = quantiles(np.arange(10_001), **wanted, epsilon=1.0, adjacency="replace", rng=0)
     >>> (np.abs(quartiles - [2500, 5000, 7500]) < 100).tolist()
     [True, True, True]
     """
@@ -197,7 +210,8 @@ def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
     wanted, rng = _increasing(shares), np.random.default_rng(rng)
     part = positive("epsilon", epsilon) / len(wanted).bit_length()
     answers = np.empty(len(wanted))
-    nodes = [(0, len(wanted), 0.0, 1.0, x, low, high)]         # quantiles first..last-1, between the shares a and b, of these rows
+    # quantiles first..last-1, between the shares a and b, of these rows
+    nodes = [(0, len(wanted), 0.0, 1.0, x, low, high)]
     while nodes:
         middles = [(first + last) // 2 for first, last, *_ in nodes]
         inner = [(wanted[middle] - a) / (b - a) for middle, (_, _, a, b, *_) in zip(middles, nodes)]
@@ -215,7 +229,8 @@ def quantiles(values, *, shares, low, high, epsilon, adjacency, rng=None):
 def _spread(shares, adjacency):
     """Largest loss, per unit of rate, of quantiles asked of disjoint ranges of rows."""
     inner = [0 < q < 1 for q in shares]
-    alone = [2 * max(q, 1 - q) if inside else 1.0 for q, inside in zip(shares, inner)]         # one row more in this range
+    # one row more in this range
+    alone = [2 * max(q, 1 - q) if inside else 1.0 for q, inside in zip(shares, inner)]
     if choice("adjacency", adjacency, ADJACENCIES) == "add/remove":
         return max(alone)
     if len(shares) == 1:
@@ -224,7 +239,9 @@ def _spread(shares, adjacency):
 
 
 def _law(x, q, low, high, rate):
-    """Edges and log weights (up to a constant) of the intervals; the best score among those of positive length counts 0."""
+    """Edges and log weights (up to a constant) of the intervals; the best score among those of positive length counts
+    0.
+    """
     edges = np.concatenate([[low], x, [high]])
     widths = np.diff(edges)
     miss, wide = np.abs(np.arange(len(widths)) - q * len(x)), widths > 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from dplib._validate import non_negative, positive, whole
+from dplib._validate import integers, non_negative, positive, whole
 
 __all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "skellam", "split"]
 
@@ -87,6 +87,10 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
     ValueError
         If `shares` is not of an integer type, or has no axis.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-shares`.
+
     Examples
     --------
     >>> int(join([2**32 - 5, 3]))
@@ -100,7 +104,7 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
 
 
 def laplace_share(
-    size: int | tuple[int, ...], *, epsilon: float, parties: int, honest: float = 1.0, sensitivity: int = 1,
+    size: int | tuple[int, ...], *, sensitivity: int, epsilon: float, parties: int, honest: float = 1.0,
     rng: None | int | np.random.Generator = None,
 ) -> NDArray[np.int64]:
     """Parts of discrete Laplace noise: `parties` of them add up to all of it, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
@@ -118,14 +122,14 @@ def laplace_share(
     ----------
     size : int or tuple of int
         Shape of the result.
+    sensitivity : int
+        Largest change of the sum between neighbours.
     epsilon : float
         Privacy loss, positive.
     parties : int
         Into how many parts the noise is divided.
     honest : float
         Share of the parties whose parts alone must suffice, in (0, 1]. At 1 the parts of all are needed.
-    sensitivity : int
-        Largest change of the sum between neighbours.
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -143,12 +147,13 @@ def laplace_share(
 
     Examples
     --------
-    >>> parts = laplace_share(2000, epsilon=1.0, parties=2000, rng=1)
+    >>> parts = laplace_share(2000, sensitivity=1, epsilon=1.0, parties=2000, rng=1)
     >>> parts.shape, bool(abs(parts.sum()) < 30)
     ((2000,), True)
     """
     p = -math.expm1(-_rate(epsilon, sensitivity))
     shape = 1 / (_share(honest) * whole("parties", parties, least=1))
+    size = tuple(whole("size", one, least=0) for one in (size if isinstance(size, tuple) else (size,)))
     rng = np.random.default_rng(rng)
     return rng.negative_binomial(shape, p, size) - rng.negative_binomial(shape, p, size)
 
@@ -182,12 +187,16 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
     ValueError
         If `z` is not of an integer type, `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`; Harrison and Manurangsi (2025), where it is the generalized discrete Laplace law.
+
     Examples
     --------
     >>> shared_pmf([0, 1], honest=1.0, epsilon=1.0).round(4)
     array([0.4621, 0.17  ])
     """
-    z, rate, honest = abs(_integers("z", z)), _rate(epsilon, sensitivity), _share(honest)
+    rate, z, honest = _rate(epsilon, sensitivity), abs(_integers("z", z)), _share(honest)
     if rate < _LEAST_RATE:
         raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long")
     k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
@@ -225,11 +234,16 @@ def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) ->
     ValueError
         If `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`.
+
     Examples
     --------
     >>> [round(collusion_epsilon(h, epsilon=1.0), 3) for h in (1.0, 0.5, 0.1)]
     [1.0, 1.675, 3.296]
     """
+    _rate(epsilon, sensitivity)
     at_zero, beside = shared_pmf([0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity)
     return float(np.log(at_zero / beside))
 
@@ -277,7 +291,7 @@ _LEAST_RATE = 1e-5
 
 
 def _rate(epsilon, sensitivity):
-    return positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+    return positive("epsilon", epsilon) / positive("sensitivity", whole("sensitivity", sensitivity, least=1))
 
 
 def _share(honest):
@@ -286,8 +300,6 @@ def _share(honest):
     return float(honest)
 
 
-def _integers(name, value):
-    value = np.asarray(value)
-    if value.size and not (np.issubdtype(value.dtype, np.integer) or value.dtype == bool):
-        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
-    return value.astype(np.int64)
+def _integers(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    numbers = np.asarray(value)
+    return (integers(name, numbers) if numbers.size else numbers).astype(np.int64)

@@ -3,8 +3,11 @@
 Two adjacencies: under "add/remove" neighbours differ by one person's row being there or not; under "replace" by one
 person's row having another value, the number of rows being public.
 """
+from collections.abc import Callable, Iterable, Sequence
+
 import numpy as np
 
+from dplib._types import Adjacency, Array, ArrayLike
 from dplib._validate import choice, finite, interval, whole
 
 __all__ = ["ADJACENCIES", "bounded_mean", "bounded_sum", "clip", "count", "empirical", "histogram"]
@@ -12,7 +15,7 @@ __all__ = ["ADJACENCIES", "bounded_mean", "bounded_sum", "clip", "count", "empir
 ADJACENCIES = ("add/remove", "replace")
 
 
-def clip(values, *, low, high):
+def clip(values: ArrayLike, *, low: float, high: float) -> Array:
     """Values forced into [low, high]; a nan goes to `low`, without a warning, because values are private.
 
     Privacy
@@ -49,7 +52,7 @@ def clip(values, *, low, high):
     return np.clip(np.nan_to_num(np.asarray(values, dtype=float), nan=low, posinf=high, neginf=low), low, high)
 
 
-def increasing(values, *, low, high):
+def increasing(values: ArrayLike, *, low: float, high: float) -> Array:
     """The values of one column, clipped and sorted; ValueError unless it is one column and high - low is a number."""
     low, high = interval(low, high)
     finite("high - low", high - low)
@@ -58,7 +61,7 @@ def increasing(values, *, low, high):
     return np.sort(clip(values, low=low, high=high))
 
 
-def count(adjacency):
+def count(adjacency: Adjacency) -> float:
     """L1 sensitivity of a count: 1 under either adjacency.
 
     Privacy
@@ -93,8 +96,9 @@ def count(adjacency):
     return 1.0
 
 
-def bounded_sum(*, low, high, adjacency):
-    """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under replace.
+def bounded_sum(*, low: float, high: float, adjacency: Adjacency) -> float:
+    """Sensitivity of the sum of values in [low, high]: max(abs(low), abs(high)) under add/remove, high - low under
+    replace.
 
     Privacy
     -------
@@ -130,7 +134,7 @@ def bounded_sum(*, low, high, adjacency):
     return max(abs(low), abs(high)) if choice("adjacency", adjacency, ADJACENCIES) == "add/remove" else high - low
 
 
-def bounded_mean(*, low, high, n):
+def bounded_mean(*, low: float, high: float, n: int) -> float:
     """Sensitivity of the mean of n values in [low, high] under replace (n public): (high - low) / n.
 
     Under add/remove n itself is private: release a sum and a count instead.
@@ -169,7 +173,7 @@ def bounded_mean(*, low, high, n):
     return bounded_sum(low=low, high=high, adjacency="replace") / whole("n", n, least=1)
 
 
-def histogram(adjacency, *, norm=1):
+def histogram(adjacency: Adjacency, *, norm: int = 1) -> float:
     """Sensitivity of a vector of disjoint counts: add/remove 1 in either norm; replace 2 (L1) or sqrt(2) (L2).
 
     Privacy
@@ -205,7 +209,7 @@ def histogram(adjacency, *, norm=1):
     return 1.0 if choice("adjacency", adjacency, ADJACENCIES) == "add/remove" else 2.0 ** (1 / norm)
 
 
-def empirical(query, table, *, universe, adjacency):
+def empirical(query: Callable, table: Sequence, *, universe: Iterable, adjacency: Adjacency) -> float:
     """Largest L1 change of `query` over all neighbours of this one `table`, by brute force.
 
     The (global) sensitivity is the largest such value over all tables: this is a lower bound on it, and the judge in

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from dplib import histograms, mechanisms, sensitivity
-from dplib._validate import choice, positive, whole
+from dplib._types import Adjacency, Array, ArrayLike, Rng
+from dplib._validate import array, choice, positive, whole
 from dplib.sensitivity import ADJACENCIES
 
 __all__ = ["chow_liu", "independent", "mwem", "sample"]
 
 
-def sample(weights, *, rows, edges=None, rng=None):
+def sample(weights: ArrayLike, *, rows: int, edges: ArrayLike | None = None, rng: Rng = None) -> Array:
     """Draw rows from a table of weights: the cell of each row, or a value in its bin where `edges` are given.
 
     Privacy
@@ -57,20 +58,23 @@ def sample(weights, *, rows, edges=None, rng=None):
     >>> sample([1, 3], rows=2, edges=[0, 10, 20], rng=0).round(1).tolist()
     [10.4, 10.2]
     """
-    weights, rng = np.asarray(weights, dtype=float), np.random.default_rng(rng)
-    if weights.ndim == 0 or weights.size == 0 or not np.all(np.isfinite(weights)) or weights.min() < 0 or weights.max() <= 0:
-        raise ValueError("weights must be a table of finite numbers, zero or more and not all zero")
-    weights = weights / weights.max()            # the sum of the largest doubles is none
-    cells = rng.choice(weights.size, size=whole("rows", rows, least=0), p=(weights / weights.sum()).ravel())
+    table = array("weights", weights, least=1, low=0)
+    rng = np.random.default_rng(rng)
+    if table.ndim == 0 or table.max() == 0:
+        raise ValueError("weights must be a table, not all of it zero")
+    table = table / table.max()                  # the sum of the largest doubles is none
+    cells = rng.choice(table.size, size=whole("rows", rows, least=0), p=(table / table.sum()).ravel())
     if edges is None:
-        return cells if weights.ndim == 1 else np.column_stack(np.unravel_index(cells, weights.shape))
-    edges = np.asarray(edges, dtype=float)
-    if weights.ndim != 1 or edges.shape != (weights.size + 1,) or not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0):
-        raise ValueError(f"edges must be {weights.size + 1} increasing, finite numbers beside a vector of weights, got shape {edges.shape}")
+        return cells if table.ndim == 1 else np.column_stack(np.unravel_index(cells, table.shape))
+    edges = array("edges", edges, ndim=1, low=-math.inf)
+    if table.ndim != 1 or edges.shape != (table.size + 1,) or not np.all(np.diff(edges) > 0):
+        raise ValueError(f"edges must be {table.size + 1} increasing numbers beside a vector of weights, got {edges}")
     return rng.uniform(edges[cells], edges[cells + 1])
 
 
-def independent(df, domains, *, epsilon, adjacency, rows=None, rng=None):
+def independent(
+    df: pd.DataFrame, domains: dict, *, epsilon: float, adjacency: Adjacency, rows: int | None = None, rng: Rng = None,
+) -> pd.DataFrame:
     """Synthetic rows from noisy one-column tables: every column right, no column related to another.
 
     Privacy
@@ -99,7 +103,8 @@ def independent(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     Raises
     ------
     ValueError
-        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of range.
+        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of
+        range.
 
     References
     ----------
@@ -113,11 +118,15 @@ def independent(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     """
     codes, shape, rows, rng = _prepare(df, domains, rows, adjacency, rng)
     each = positive("epsilon", epsilon) / len(shape)
-    columns = [sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), rows=rows, rng=rng) for j in range(len(shape))]
+    columns = [
+        sample(_measure(codes[:, [j]], shape[[j]], each, adjacency, rng), rows=rows, rng=rng) for j in range(len(shape))
+    ]
     return _rows(columns, domains)
 
 
-def chow_liu(df, domains, *, epsilon, adjacency, rows=None, rng=None):
+def chow_liu(
+    df: pd.DataFrame, domains: dict, *, epsilon: float, adjacency: Adjacency, rows: int | None = None, rng: Rng = None,
+) -> pd.DataFrame:
     """Synthetic rows from noisy tables of pairs of columns that form a tree: the strongest relations are kept.
 
     A third of the budget measures every column, a third chooses the tree, edge by edge, with the exponential mechanism
@@ -151,7 +160,8 @@ def chow_liu(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     Raises
     ------
     ValueError
-        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of range.
+        If `df` is no DataFrame, a column is unknown, a domain is empty or has a value twice, or a parameter is out of
+        range.
 
     References
     ----------
@@ -167,19 +177,25 @@ def chow_liu(df, domains, *, epsilon, adjacency, rows=None, rng=None):
     codes, shape, rows, rng = _prepare(df, domains, rows, adjacency, rng)
     d, third = len(shape), positive("epsilon", epsilon) / 3
     single = [_measure(codes[:, [j]], shape[[j]], third / d, adjacency, rng) for j in range(d)]
-    columns, edges, inside = [None] * d, [], [0]
-    columns[0] = sample(single[0], rows=rows, rng=rng)
+    columns = {0: sample(single[0], rows=rows, rng=rng)}
+    edges: list[tuple[int, int]] = []
+    inside = [0]
     for _ in range(d - 1):
         pairs = [(i, j) for i in inside for j in range(d) if j not in inside]
-        distances = [np.abs(_table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])).sum()
-                     for pair in pairs]
-        step = sensitivity.histogram(adjacency) + (0 if adjacency == "replace" else 1)     # add/remove: the product's total moves too
+        distances = [
+            np.abs(
+                _table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])
+            ).sum()
+            for pair in pairs
+        ]
+        # add/remove: the product's total moves too
+        step = sensitivity.histogram(adjacency) + (0 if adjacency == "replace" else 1)
         parent, child = pairs[mechanisms.exponential(distances, sensitivity=step, epsilon=third / (d - 1), rng=rng)]
         joint = _measure(codes[:, [parent, child]], shape[[parent, child]], third / (d - 1), adjacency, rng)
         columns[child] = _draw_child(joint, columns[parent], single[child], rng)
         edges.append((parent, child))
         inside.append(child)
-    drawn, names = _rows(columns, domains), list(domains)
+    drawn, names = _rows([columns[j] for j in range(d)], domains), list(domains)
     drawn.attrs["edges"] = [(names[parent], names[child]) for parent, child in edges]
     return drawn
 
@@ -187,13 +203,13 @@ def chow_liu(df, domains, *, epsilon, adjacency, rows=None, rng=None):
 _PASSES = 20                                     # over all measurements, after each round of mwem
 
 
-def mwem(counts, queries, *, epsilon, rounds, rng=None):
+def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, rng: Rng = None) -> Array:
     """Multiplicative weights with the exponential mechanism: a histogram that answers a list of queries well.
 
     Start from the uniform histogram. Each round spends epsilon/(2 rounds) on finding a query that the current guess
     answers badly and as much on measuring it, and then moves weight, in several passes over all measurements so far,
-    until the guess agrees with them; a measured answer below zero or above the total counts as zero or the total. All of
-    that is free. Returns the last guess.
+    until the guess agrees with them; a measured answer below zero or above the total counts as zero or the total. All
+    of that is free. Returns the last guess.
 
     Privacy
     -------
@@ -221,8 +237,8 @@ def mwem(counts, queries, *, epsilon, rounds, rng=None):
     Raises
     ------
     ValueError
-        If `counts` are no non-negative vector with a positive sum, `queries` do not fit or leave [0, 1], or a parameter is
-        out of range.
+        If `counts` are no non-negative vector with a positive sum, `queries` do not fit or leave [0, 1], or a parameter
+        is out of range.
 
     References
     ----------
@@ -237,14 +253,18 @@ def mwem(counts, queries, *, epsilon, rounds, rng=None):
     >>> bool(abs(answers[0] - 7200) < 400)
     True
     """
-    counts, queries = histograms.as_counts(counts).astype(float), np.asarray(queries, dtype=float)
+    counts, queries = (
+        histograms.as_counts(counts).astype(float),
+        array("queries", queries, ndim=2, least=1, low=0, high=1),
+    )
     if counts.ndim != 1 or counts.sum() <= 0:
         raise ValueError(f"counts must be a vector with at least one row, got shape {counts.shape}")
-    if queries.ndim != 2 or queries.shape[1] != counts.size or not queries.size or not (0 <= queries.min() and queries.max() <= 1):
-        raise ValueError(f"queries must be a table of weights in [0, 1] with {counts.size} columns, got shape {queries.shape}")
+    if queries.shape[1] != counts.size:
+        raise ValueError(f"queries must have {counts.size} columns, one for each count, got {queries.shape[1]}")
     rounds, rng = whole("rounds", rounds, least=1), np.random.default_rng(rng)
     each, n, truth = positive("epsilon", epsilon) / (2 * rounds), counts.sum(), queries @ counts
-    guess, measured = np.full(counts.size, n / counts.size), {}
+    guess = np.full(counts.size, n / counts.size)
+    measured: dict[int, list[float]] = {}
     for _ in range(rounds):
         worst = mechanisms.exponential(np.abs(truth - queries @ guess), sensitivity=1, epsilon=each, rng=rng)
         measured.setdefault(worst, []).append(mechanisms.laplace(truth[worst], sensitivity=1, epsilon=each, rng=rng))
@@ -276,11 +296,16 @@ def _prepare(df, domains, rows, adjacency, rng):
 
 def _places(domain):
     """Position of each value in its domain; all kinds of missing values are one, None."""
-    return {None if missing else value: place for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(list(domain)))))}
+    return {
+        None if missing else value: place
+        for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(list(domain)))))
+    }
 
 
 def _codes(column, places):
-    """Position of each cell, judged alone: pandas' own look-up depends on the column's dtype, which one row can change for all."""
+    """Position of each cell, judged alone: pandas' own look-up depends on the column's dtype, which one row can change
+    for all.
+    """
 
     def place(cell):
         try:
@@ -288,7 +313,9 @@ def _codes(column, places):
         except TypeError:                        # a cell that cannot be looked up, such as a list, is no value either
             return -1
 
-    return np.array([place(None if missing else cell) for cell, missing in zip(column.tolist(), column.isna())], dtype=np.int64)
+    return np.array(
+        [place(None if missing else cell) for cell, missing in zip(column.tolist(), column.isna())], dtype=np.int64
+    )
 
 
 def _table(codes, shape):
@@ -304,7 +331,8 @@ def _measure(codes, shape, epsilon, adjacency, rng):
 
 
 def _draw_child(joint, parents, fallback, rng):
-    """One value for each parent's value, from the row of the joint table; from the column alone where the row is empty."""
+    """One value for each parent's value, from the row of the joint table; from the column alone where the row is empty.
+    """
     rows = np.where(joint.sum(axis=1, keepdims=True) > 0, joint, fallback)
     cumulative = np.cumsum(rows / rows.sum(axis=1, keepdims=True), axis=1)
     return np.minimum((rng.random(parents.size)[:, None] >= cumulative[parents]).sum(axis=1), joint.shape[1] - 1)
@@ -312,4 +340,6 @@ def _draw_child(joint, parents, fallback, rng):
 
 def _rows(columns, domains):
     drawn = zip(domains.items(), columns)
-    return pd.DataFrame({name: pd.Series(list(domain)).take(column).reset_index(drop=True) for (name, domain), column in drawn})
+    return pd.DataFrame(
+        {name: pd.Series(list(domain)).take(column).reset_index(drop=True) for (name, domain), column in drawn}
+    )

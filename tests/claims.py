@@ -2,6 +2,7 @@
 
 So nbval's one execution of a notebook with its claims is also that of the plain notebooks, which have none.
 """
+import ast
 import dis
 import inspect
 import types
@@ -9,10 +10,14 @@ import types
 MARK = "# claim: "
 
 
-def alone(line, cell):
-    """A magic of the kernel: run a cell in a fork, which leaves nothing behind but its failure."""
+def alone(line, cell, kept={}):  # noqa: B006
+    """A magic of the kernel: run a claim in a fork, which leaves nothing behind but its failure, and values for later claims.
+
+    The line has the names that it takes from earlier claims.
+    """
     import linecache
     import os
+    import pickle
     import traceback
     import warnings
 
@@ -20,21 +25,30 @@ def alone(line, cell):
     with warnings.catch_warnings(action="ignore"):       # the kernel has threads, which the fork does not use
         child = os.fork()
     if not child:
-        trouble = ""
+        trouble, made, space = "", {}, get_ipython().user_ns  # noqa: F821
         try:
+            space.update((name, pickle.loads(kept[name])) for name in line.split() if name in kept)
+            before = dict(space)
             linecache.cache["claim"] = len(cell), None, cell.splitlines(keepends=True), "claim"
-            exec(compile(cell, "claim", "exec"), get_ipython().user_ns)  # noqa: F821
+            exec(compile(cell, "claim", "exec"), space)
+            for name in (name for name, value in space.items() if before.get(name) is not value):
+                try:
+                    made[name] = pickle.dumps(space[name])
+                except Exception:
+                    made.pop(name, None)         # a function, for one, which later claims take as text
         except BaseException:
             trouble = traceback.format_exc()
-        with open(write, "w", encoding="utf-8") as file:
-            file.write(trouble)
+        with open(write, "wb") as file:
+            pickle.dump((trouble, made), file)
         os._exit(0)
     os.close(write)
-    with open(read, encoding="utf-8") as file:
-        trouble = file.read()
+    with open(read, "rb") as file:
+        sent = file.read()
     status = os.waitpid(child, 0)[1]
-    if trouble or status:
-        raise AssertionError(trouble or f"the process of the claim ended with {status}")
+    trouble, made = pickle.loads(sent) if sent else (f"the process of the claim ended with {status}", {})
+    if trouble:
+        raise AssertionError(trouble)
+    kept.update(made)
 
 
 MAGIC = inspect.getsource(alone) + """
@@ -62,14 +76,30 @@ def loaded(code):
     return found
 
 
+def definitions(code):
+    """Name -> the statement of a cell that imports it or defines it as a function or a class."""
+    found = {}
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef) or isinstance(getattr(node, "value", None), ast.Lambda):
+            found.update(dict.fromkeys(bound(ast.unparse(node)), ast.unparse(node)))
+    return found
+
+
 def alone_in(sources):
-    """What a kernel is given instead of the code cells of a notebook: each claim alone, after the earlier claims whose names it uses."""
-    last, needs, given = {}, {}, []              # name -> the cell that defined it last; claim -> it and those that it needs
-    for i, source in enumerate(sources):
+    """What a kernel is given instead of the code cells of a notebook: each claim alone, with what it uses of earlier claims."""
+    last, given = {}, []                         # name -> the statement that defined it last in a claim, "" for a value; None if in another cell
+    for source in sources:
         if source.startswith(MARK):
-            needs[i] = {i}.union(*(needs.get(last.get(name), ()) for name in loaded(source)))
-            given.append("%%alone\n" + "\n".join(sources[j] for j in sorted(needs[i])))
+            before, values, todo, seen = [], [], sorted(loaded(source) - bound(source)), set()
+            while todo:
+                name = todo.pop(0)
+                if last.get(name) is not None and name not in seen:
+                    (before if last[name] else values).append(last[name] or name)
+                    todo += sorted(loaded(last[name]))
+                seen.add(name)
+            given.append("\n".join([f"%%alone {' '.join(values)}", *dict.fromkeys(before), source]))
+            last.update({**dict.fromkeys(bound(source), ""), **definitions(source)})
         else:
             given.append(source)
-        last.update(dict.fromkeys(bound(source), i))
+            last.update(dict.fromkeys(bound(source)))
     return [MAGIC + given[0], *given[1:]]

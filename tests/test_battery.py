@@ -368,3 +368,20 @@ def test_a_right_answer_is_refused_no_more_often_than_the_level_says(monkeypatch
         smallest.append(min(_test.TRACE, default=1.0))
     assert np.mean(np.array(smallest) < 0.2) <= 0.2 + 3 * 0.064
     assert any(value < 1 for value in smallest)
+
+
+def test_a_mistake_is_run_once_and_an_answer_each_time():
+    calls = {"mistake": 0, "answer": 0}
+
+    def half(name):
+        def function(count, epsilon, rng):
+            calls[name] += 1
+            return laplace(count, 2 * epsilon, rng)
+        return function
+
+    mistakes, seen = {"half the noise": half("mistake")}, []
+    for _ in range(2):
+        with pytest.raises(Wrong, match="half the noise. Seen"):
+            battery(half("answer"), Numbers(), COUNTS, mistakes=mistakes)
+        seen.append(dict(calls))
+    assert seen[0]["mistake"] == seen[1]["mistake"] > 0 and seen[1]["answer"] == 2 * seen[0]["answer"]

@@ -1,6 +1,8 @@
 """Every Explorer of the book at every position of its controls, as the reader of the built page meets it; and what it is made of."""
+import base64
 import gzip
 import html
+import io
 import itertools
 import json
 import re
@@ -11,6 +13,7 @@ import nbformat
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from dplib.teaching import Explorer, style
 from dplib.teaching.explorer import live_picture
@@ -305,6 +308,17 @@ def test_the_live_figure_shows_what_went_wrong():
 
     *_, view = Explorer(broken, {"x": [1, 2]}, {"x": 1}).widget().children
     assert view.value == "<pre>ZeroDivisionError: nothing &lt;to&gt; divide by</pre>"
+
+
+@pytest.mark.parametrize("static", ["1", ""])
+def test_a_saved_notebook_holds_the_default_frame_as_a_picture(static, monkeypatch):
+    monkeypatch.setenv("DPLIB_STATIC", static)
+    one, other = (Explorer(lambda x: bar(x, f"{x}"), {"x": [1, 5]}, {"x": x}) for x in (1, 5))
+    bundle = one._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(one) and ("text/html" in bundle) == bool(static)
+    still = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+    assert still.format == "PNG" and still.mode == "P" and still.size == (55, 55) and len(still.getcolors()) > 4
+    assert one.still() == one.still() != other.still()
 
 
 def test_a_live_picture_is_the_frame_of_the_page():

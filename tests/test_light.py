@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
-from bookext import fonts, light, mathematics, styles
+from bookext import faces, fonts, light, mathematics, styles
 from fontTools.ttLib import TTFont
 from sphinx.builders.html import BuildInfo
 
@@ -106,6 +106,16 @@ def test_a_font_is_cut_to_the_same_bytes_again(tmp_path):
     source = mathematics.FONTS / "MathJax_Main-Regular.woff"
     assert fonts.cut(source, {ord("a")}, tmp_path) == fonts.cut(source, {ord("a")}, tmp_path) != fonts.cut(source, {ord("b")}, tmp_path)
     assert fonts.cut(source, {0x4E00}, tmp_path) == ""
+
+
+def test_the_face_has_the_letters_of_the_text_and_no_others(tmp_path):
+    pages = ["<head><title>Z</title></head><p>ab&amp;é</p><pre>q</pre><svg><text>w</text></svg>", "<p>ε</p>"]
+    rules = faces.rules(pages, tmp_path)
+    files = re.findall(r'url\("([\w-]+\.woff2)\?v=\w{8}"\)', rules)
+    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir()) and len(files) == len(faces.FACES) == rules.count("@font-face")
+    for file in files:
+        has = TTFont(tmp_path / file).getBestCmap().keys()
+        assert set(map(ord, "ab&éε’")) <= has and not set(map(ord, "Zqw<")) & has
 
 
 # ------------------------------------------------------------------------------------------------------------- a whole site

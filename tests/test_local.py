@@ -421,7 +421,7 @@ def test_the_hash_functions_spread_evenly_and_independently():
     filters = Rappor(bits=8, hashes=1, cohorts=2).bloom([*range(20_000)] * 2, np.repeat([0, 1], 20_000))
     one, other = filters.argmax(axis=1).reshape(2, -1)
     follows(np.bincount(one * 8 + other, minlength=64), [1 / 64] * 64, np.eye(8).ravel() / 8)
-    weight = Rappor(bits=8, hashes=2, cohorts=1).bloom(range(20_000), np.zeros(20_000, dtype=int)).sum(axis=1)
+    weight = Rappor(bits=8, hashes=2, cohorts=1).bloom(range(20_000), np.zeros(20_000, dtype=int)).sum(axis=1).astype(int)
     follows(np.bincount(weight, minlength=3), [0, 1 / 8, 7 / 8], [0, 0, 1])
 
 

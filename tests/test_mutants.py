@@ -27,7 +27,7 @@ class Mutant(NamedTuple):
 
 def mutant(name, file, old, new, killer):
     """A mutant of dplib/<file>.py, to be killed by this test of its module (all its parameters, or one: test_x[1-2])."""
-    tests = "museum" if file == "svt/museum" else file.partition("/")[0]
+    tests = {"svt/museum": "museum", "_validate": "distributions"}.get(file, file.partition("/")[0])
     return Mutant(name, f"{file}.py", old, new, f"test_{tests}.py::{killer}")
 
 
@@ -133,8 +133,8 @@ MUTANTS = [
     mutant("impossible on D overlooked", "distributions", "math.inf if np.any((p == 0) & (q > 0)) else float(", "float(", "test_the_worse_direction_counts"),
     mutant("losses with the chances on D'", "distributions", "np.log(q[possible]), p[possible]", "np.log(q[possible]), q[possible]",
            "test_losses_are_those_of_the_possible_outcomes_and_change_the_measure"),
-    mutant("nan passes for a probability", "distributions", "not np.all(law >= 0) or not abs(law.sum() - 1) < _ROUNDING",
-           "np.any(law < 0) or abs(law.sum() - 1) > _ROUNDING",
+    mutant("nan passes for a probability", "_validate", "not np.all(law >= 0) or not abs(law.sum() - 1) < 1e-9",
+           "np.any(law < 0) or abs(law.sum() - 1) > 1e-9",
            "test_the_lists_need_not_sum_to_one_in_the_last_bit_but_nan_is_no_probability"),
     mutant("one coin for all names", "distributions", "np.random.default_rng(rng).random(len(records)) < delta",
            "np.full(len(records), np.random.default_rng(rng).random()) < delta",
@@ -187,11 +187,11 @@ MUTANTS = [
            "test_decoded_frequencies_scatter_as_much_as_they_say"),
     mutant("a new row moves a quantile's score by q only", "quantiles", "2 * max(q, 1 - q) if inside", "2 * min(q, 1 - q) if inside",
            "test_the_loss_comes_up_to_epsilon_and_not_beyond"),
-    mutant("replace at the rate of one row more", "quantiles", "else 1.0 + inner[0]", "else max(alone)",
+    mutant("replace at the rate of one row more", "quantiles", "return 2.0 if inner[0] else 1.0", "return max(alone)",
            "test_the_loss_comes_up_to_epsilon_and_not_beyond[0.25-replace]"),
     mutant("a quantile without the lengths of the intervals", "quantiles", "np.log(widths) - rate", "0 * np.log(widths) - rate",
            "test_the_loss_comes_up_to_epsilon_and_not_beyond"),
-    mutant("every level of quantiles spends all of epsilon", "quantiles", " / len(qs).bit_length()", "",
+    mutant("every level of quantiles spends all of epsilon", "quantiles", " / len(wanted).bit_length()", "",
            "test_two_quantiles_follow_the_product_of_their_laws[add/remove]"),
     mutant("a row replaced across two ranges pays for one", "quantiles", "sum(sorted(alone)[-2:])", "sum(sorted(alone)[-1:])",
            "test_a_level_of_two_ranges_costs_a_replaced_row_twice"),
@@ -249,7 +249,7 @@ MUTANTS = [
            "test_the_questions_of_mwem_cost_epsilon_in_all"),
     mutant("mwem starts from the truth", "synthetic", "np.full(counts.size, n / counts.size)", "np.maximum(counts, 1e-9)",
            "test_mwem_learns_what_it_measures_and_nothing_else"),
-    mutant("weights squared", "synthetic", "p=(weights / weights.sum()).ravel()", "p=(weights**2 / (weights**2).sum()).ravel()",
+    mutant("weights squared", "synthetic", "p=(table / table.sum()).ravel()", "p=(table**2 / (table**2).sum()).ravel()",
            "test_cells_are_drawn_by_their_weights"),
     mutant("missing quasi-identifiers share the first value's class", "anonymity/tables",
            "np.where(code < 0, len(values), code), values", "np.where(code < 0, 0, code), values",
@@ -300,9 +300,9 @@ MUTANTS = [
            "test_indices_are_counted_across_blocks"),
     mutant("the conversation never halts", "svt/mechanism", "self._left -= passed", "self._left -= 0", "test_a_halted_conversation_gives_no_more_answers"),
     mutant("tested on the runs that chose the event", "audit",
-           "    event, swapped = _choose_event(_draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng), delta, alpha)\n"
-           "    k1, k2 = (int(event(_draw(run, data, rng.poisson(n / 2), rng)).sum()) for data in (d, d2))\n",
-           "    draws = _draw(run, d, n // 2, rng), _draw(run, d2, n // 2, rng)\n"
+           "    event, swapped = _choose_event(_draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng), delta, alpha)\n"
+           "    k1, k2 = (int(event(_draw(run, one, rng.poisson(n / 2), rng)).sum()) for one in (data, neighbour))\n",
+           "    draws = _draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng)\n"
            "    event, swapped = _choose_event(*draws, delta, alpha)\n"
            "    k1, k2 = (int(event(outputs).sum()) for outputs in draws)\n",
            "test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit_does_not"),
@@ -315,7 +315,7 @@ MUTANTS = [
     mutant("direction of the event forgotten", "audit", "    if swapped:\n        k1, k2 = k2, k1\n", "",
            "test_a_correct_mechanism_is_acquitted_though_its_loss_is_seen"),
     mutant("each reply counts once, however often it is given", "svt/law",
-           "total = total + times * log_laplace_cdf((pair", "total = total + log_laplace_cdf((pair",
+           "total = total + times * log_laplace_cdf((answer", "total = total + log_laplace_cdf((answer",
            "test_log_probability_ignores_answers_after_the_last_reply_and_does_not_underflow"),
     mutant("quadrature without the corner at the threshold", "svt/law", "np.unique(np.append(answers, threshold))", "np.unique(answers)",
            "test_index_law_is_pinned"),
@@ -349,7 +349,7 @@ MUTANTS = [
            "test_the_sampler_draws_that_law"),
     mutant("no coin between two bounds", "partitions", "rng.random(excess.size) < lower", "np.zeros(excess.size, dtype=int)",
            "test_the_sampler_draws_that_law"),
-    mutant("one coin for all groups", "partitions", "coin = rng.random(reach.shape) *", "coin = np.full(reach.shape, rng.random()) *",
+    mutant("one coin for all groups", "partitions", "coin = rng.random(reach.size) *", "coin = np.full(reach.size, rng.random()) *",
            "test_the_sampler_draws_that_law"),
     mutant("the minimum size forgotten", "partitions", "counts[counts > hidden], np", "counts[counts > 0], np",
            "test_small_groups_are_never_published_where_a_minimum_is_asked_for_and_the_others_as_if_they_were_smaller"),
@@ -364,6 +364,31 @@ MUTANTS = [
            "test_a_salt_is_the_md5_of_salt_person_and_group_and_the_table_may_be_shuffled"),
     mutant("rows for groups", "partitions", ".dropna().drop_duplicates(ignore_index=True)", ".dropna().reset_index(drop=True)",
            "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
+    mutant("the noise left out of the null", "inference", "played = played + draw(rng, played.shape)", "played = played + 0",
+           "test_independence_is_rejected_about_as_often_as_it_should_be[1000-0.1]"),
+    mutant("a statistic that does not know of the noise", "inference", "np.maximum(expected + variance, 1e-9)", "np.maximum(expected, 0.5)",
+           "test_a_relation_is_seen_through_the_noise"),
+    mutant("all of the error on each side", "inference", "tail = (1 - probability(\"confidence\", confidence, zero=False)) / 2",
+           "tail = 1 - probability(\"confidence\", confidence, zero=False)", "test_the_interval_covers_every_share_by_enumeration_and_not_much_too_often"),
+    mutant("the noise of whole numbers above zero counted as below", "inference", "1 - q * beyond", "1 - beyond",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("the tails of the sample cut off too soon", "inference", "_FORGOTTEN = 37.5", "_FORGOTTEN = 7.5",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("a two-sided p-value that looks at one side", "inference", "min(1.0, 2 * min(above, below))", "min(1.0, min(above, below))",
+           "test_a_p_value_is_small_as_rarely_as_it_says[two-sided]"),
+    mutant("the noise of the bottom not multiplied by the ratio", "inference", "abs(top - r * bottom), a, abs(r) * b)", "abs(top - r * bottom), a, b)",
+           "test_a_ratio_is_kept_exactly_if_its_neighbours_on_a_grid_are"),
+    mutant("two equal Laplace noises without their half", "inference", "(1 + t / (2 * m))", "(1 + t / m)",
+           "test_the_tail_of_two_laplace_noises_is_their_convolution"),
+    mutant("answers weighed by standard deviations", "inference", "weights = 1 / np.sqrt(variances)", "weights = variances ** -0.25",
+           "test_two_answers_to_one_question_are_weighed_by_their_variances"),
+    mutant("six sums of what nobody clipped", "inference", "sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)", "x, y",
+           "test_values_beyond_the_bounds_and_missing_ones_are_clipped_and_an_empty_table_is_a_table"),
+    mutant("C_xy and C_xx as if they had noises of their own", "inference", "sigma**2 * x * y * (2 + x**2)", "0.0 * x * y",
+           "test_the_ends_are_where_the_pivot_is_as_large_as_its_deviation"),
+    mutant("a population without the error of a sample", "inference", "        v_yy += max(", "        v_yy += 0 * max(",
+           "test_without_noise_the_population_has_the_textbooks_interval_and_the_table_its_slope"),
+    mutant("a slope from a spread that may be noise", "inference", "c_xx <= z * math.sqrt(v_xx)", "c_xx <= 0", "test_sums_that_could_be_noise_allow_any_slope"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
     mutant("every part is all the noise", "secure", 'shape = 1 / (_share(honest) * whole("parties", parties, least=1))', "shape = 1.0",
            "test_parts_add_up_to_discrete_laplace_noise[10-1.0-1]"),
@@ -400,6 +425,18 @@ MUTANTS = [
            "test_a_text_that_could_end_itself_is_refused[it's]"),
     mutant("a number for a column of texts", "engine", "        if not isinstance(value, str):", "        value = str(value)\n        if not value:",
            "test_a_text_that_could_end_itself_is_refused[5]"),
+    mutant("an interval on one side", "release", "math.log(1 / (1 - probability(", "math.log(0.5 / (1 - probability(", "test_each_interval_has_its_confidence[0.95]"),
+    mutant("the sensitivity left out of the plan", "release", 'positive("sensitivity", sensitivity) * wide', "wide", "test_the_plan_of_the_hospital"),
+    mutant("a total that is not kept", "release", "epsilon * total / used", "epsilon", "test_a_total_that_is_too_small_widens_every_interval_alike"),
+    mutant("probabilities for odds", "release", "1 / (1 + (1 / prior - 1) * math.exp(-epsilon))", "min(1.0, prior * math.exp(epsilon))",
+           "test_what_a_loss_means[0.25-2.0]"),
+    mutant("a card that asks no ledger", "release", "if not math.isclose(said, spent,", "if False and not math.isclose(said, spent,",
+           "test_a_card_that_does_not_is_refused"),
+    mutant("a failure is no finding", "audit", "found[person] = dict.fromkeys(promised, math.inf)", "found[person] = dict.fromkeys(promised, 0.0)",
+           "test_a_failure_and_a_missing_number_are_infinite"),
+    mutant("a new cell in a public list", "audit", "if public and list(one.index) != list(other.index)", "if public and len(one) > len(other)",
+           "test_each_broken_step_is_found_by_its_person"),
+    mutant("missing numbers pass", "audit", "sum(skipna=False)", "sum()", "test_a_failure_and_a_missing_number_are_infinite"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -431,6 +468,11 @@ class Mutated:                                   # one class for each module, so
 
 @mutants_of("mechanisms.py")
 class TestMechanisms(Mutated):
+    pass
+
+
+@mutants_of("_validate.py")
+class TestValidation(Mutated):
     pass
 
 
@@ -494,6 +536,11 @@ class TestAttacks(Mutated):
     pass
 
 
+@mutants_of("inference.py")
+class TestInference(Mutated):
+    pass
+
+
 @mutants_of("svt/mechanism.py")
 class TestSvt(Mutated):
     pass
@@ -530,15 +577,20 @@ class TestAudit(Mutated):
     pass
 
 
+@mutants_of("release.py")
+class TestRelease(Mutated):
+    pass
+
+
 @mutants_of("secure.py")
 class TestSecure(Mutated):
     pass
 
 
 def test_every_mutant_is_in_a_class():
-    modules = ("mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
-               "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "partitions", "engine", "synthetic",
-               "anonymity/measures", "anonymity/tables", "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure")  # fmt: skip
+    modules = ("_validate", "mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
+               "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
+               "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "release", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

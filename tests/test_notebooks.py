@@ -357,6 +357,11 @@ def writes_one_sentence_per_line(section):
 
 
 @rule
+def keeps_fractions_in_a_line_low(section):
+    yield from tall_formulas(section.prose)
+
+
+@rule
 def cites_what_exists(section):
     yield from unknown_citations(section.prose)
 
@@ -431,6 +436,12 @@ def crowded_lines(prose):
         text = re.sub(ABBREVIATIONS, "x", text)
         if not re.match(r"\s*[#|:`(]", line) and re.search(r"[\w)\]}”\"'*%][.?!][)”\"'*]*\s+[*(“\"']*[A-Z]", text):
             yield f"two sentences on one line: {line.strip()[:100]}"
+
+
+def tall_formulas(prose):
+    """Formulas in a line that push the lines around them apart."""
+    prose = re.sub(r"\$\$.*?\$\$", "", prose, flags=re.DOTALL)
+    yield from (f"a tall formula in a line: {formula}" for formula in re.findall(r"(?<!\\)\$[^$\n]*\\(?:dfrac|displaystyle)[^$\n]*\$", prose))
 
 
 def unknown_citations(prose):
@@ -611,6 +622,7 @@ FAULTS = [
     ("proves_its_theorems", ":::{admonition} Proof of {prf:ref}`thm-free`", ":::{prf:proof}"),
     ("proves_its_theorems", r'{prf:ref}`thm-free`\n",' + '\n    ":class: dropdown', r'{prf:ref}`thm-free`\n",' + '\n    ":class: open'),
     ("links_pages_by_their_files", "A promise.", "A {doc}`promise <composition>`."),
+    ("keeps_fractions_in_a_line_low", "for $x. Y$", r"for $\\dfrac{x}{Y}$"),
     ("writes_one_sentence_per_line", "A promise.", "A promise. Another one."),
     ("writes_one_sentence_per_line", "A promise.", "Is it? *It* is."),
     ("cites_what_exists", "A promise.", "A promise {cite:p}`nobody1900`."),

@@ -1,19 +1,30 @@
 """The plain notebooks: the page's words, the source's code, nothing of a solution for students, and nothing that needs a plug-in."""
+import base64
+import copy
+import io
 import re
 import subprocess
 import zipfile
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import editions
 import nbformat
 import pytest
+from bookext.plain import PlainNotebooks
 from bookext.plain import markdown as plain
+from bookext.plain.edition import Edition
 from bs4 import BeautifulSoup
 from claims import MARK, bound, loaded
 from docutils import nodes
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "chapters").rglob("*.ipynb"))
@@ -73,7 +84,7 @@ def test_the_notebooks_build_without_a_warning(plain_log):
 def test_the_instructors_code_is_the_sources_without_its_claims(read, section):
     wanted = [cell for cell in source(section).cells if cell.cell_type == "code" and not cell.source.startswith(MARK)]
     found = codes(read("instructor", section))
-    assert [(cell.id, cell.source, cell.outputs) for cell in found] == [(cell.id, cell.source, cell.outputs) for cell in wanted]
+    assert [(cell.id, cell.source, without_stills(cell)) for cell in found] == [(cell.id, cell.source, cell.outputs) for cell in wanted]
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -81,8 +92,33 @@ def test_the_students_have_the_same_without_solutions_and_outputs(read, section)
     solutions = {cell.id for cell in solution_cells(source(section))}
     students, instructors = codes(read("student", section)), codes(read("instructor", section))
     assert [cell.source for cell in students] == [cell.source for cell in instructors if cell.id not in solutions] and solutions
-    assert not any(cell.outputs or cell.execution_count for cell in students)
+    assert not any(cell.outputs and "Explorer(" not in cell.source or cell.execution_count for cell in students)
     assert not any("Solution to" in text or "For the instructor" in text for text in texts(read("student", section)))
+
+
+def without_stills(cell):
+    """The outputs of a cell without the pictures of Explorers."""
+    outputs = copy.deepcopy(cell.outputs)
+    for output in outputs:
+        output.get("data", {}).pop("image/png", None)
+    return outputs
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_explorer_is_seen_before_anything_runs(read, edition, section):
+    explorers = [cell for cell in codes(read(edition, section)) if re.search(r"^Explorer\(", cell.source, re.MULTILINE)]
+    assert explorers
+    for cell in explorers:
+        output, = cell.outputs
+        assert output.data["text/plain"].startswith("Explorer(")
+        still = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+        assert still.width > 500 and len(still.getcolors()) > 4
+
+
+def test_an_edition_is_not_heavy(read):
+    for edition in ("student", "instructor"):
+        assert sum(len(zlib.compress(path.read_bytes())) for path in (BUILT / edition).rglob("*.ipynb")) < 4e6
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -195,6 +231,32 @@ def reference(target, **options):
 ])
 def test_a_node_becomes_markdown(node, wanted):
     assert markdown().block(node) == wanted
+
+
+@pytest.mark.parametrize(("instructor", "kept"), [(True, ["out", "still"]), (False, ["still"])])
+def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor, kept):
+    shown = new_output("execute_result", data={"text/plain": "Explorer(x = 1): one"}, execution_count=2)
+    printed_too = new_output("stream", name="stdout", text="out")
+    other = new_code_cell("1", id="other", execution_count=1, outputs=[new_output("execute_result", data={"text/plain": "1"}, execution_count=1)])
+    source = new_notebook(cells=[other, new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])])
+    here = Edition(source, markdown(), (4, 1), instructor, {"explorer": "still"})
+    for place in range(2):
+        here.code(nodes.container(cell_index=place))
+    first, second = here.cells
+    assert bool(first.outputs) == instructor and [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
+    assert second.execution_count == second.outputs[-1].execution_count == (2 if instructor else None)
+    nbformat.validate(new_notebook(cells=here.cells))
+
+
+def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python"}}
+    source = new_notebook(cells=[new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")], metadata=kernel)
+    run = copy.deepcopy(source)
+    run.cells[0].outputs = [new_output("execute_result", data={"text/html": "<p>", "image/png": "still"}, execution_count=1)]
+    run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
+    get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
+    builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
+    assert PlainNotebooks.stills(builder, source) == {"explorer": "still"}
 
 
 def test_a_link_leads_where_the_reader_can_go():

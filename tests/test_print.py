@@ -1,4 +1,5 @@
 """The book on paper: nothing is missing, nothing is cut, and the numbers of its pages are true."""
+
 import re
 from collections import Counter
 
@@ -9,13 +10,12 @@ import pypdf
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
-from printing import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, pages_of, press
+from printing import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, groups_of, press
 from printing.document import Entry, linear
 
 ROOT = editions.ROOT
 CHAPTER, SECTION = "chapters/sparse_vector/index", "chapters/sparse_vector/above_threshold"
 SOLVED = re.compile(r"#asolution|Solutionto(?:Exercise)?[\d.]+\(")
-
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,9 @@ def paper():
     if chromium() is None:
         pytest.skip("no Chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"]
+        )
         yield lambda: Press(browser)
         browser.close()
 
@@ -44,12 +46,14 @@ class Printed:
 
     def outline(self):
         """Depth, title and page of every entry."""
+
         def entries(level, depth):
             for entry in level:
                 if isinstance(entry, list):
                     yield from entries(entry, depth + 1)
                 else:
                     yield depth, entry.title, self.reader.get_destination_page_number(entry) + 1
+
         return list(entries(self.reader.outline, 1))
 
 
@@ -63,21 +67,30 @@ def printed(site, paper, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(site):
-    return lxml.html.parse(str(site / f"{SECTION}.html"), parser=lxml.html.HTMLParser(encoding="utf-8")).getroot().find(".//article")
+    return (
+        lxml.html.parse(str(site / f"{SECTION}.html"), parser=lxml.html.HTMLParser(encoding="utf-8"))
+        .getroot()
+        .find(".//article")
+    )
 
 
 def with_class(element, name):
     return element.xpath(f".//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]")
 
 
-# -------------------------------------------------------------------------------------------------------- what paper must show
+# ------------------------------------------------------------------------------------------------- what paper must show
+
 
 def test_every_formula_is_drawn_and_has_words(printed, page):
-    formulas = len(with_class(page, "math")) + len(printed.source.xpath("//*[@id='chapters-sparse_vector-index']//mjx-container"))
+    formulas = len(with_class(page, "math")) + len(
+        printed.source.xpath("//*[@id='chapters-sparse_vector-index']//mjx-container")
+    )
     assert formulas > 200 and len(printed.source.xpath("//mjx-container[@aria-label!='']")) == formulas
     others = len(printed.source.xpath("//main//img|//main//div[contains(@class, 'explorer')]//svg[@role]"))
     with pikepdf.open(printed.path) as pdf:
-        kinds = Counter(str(one.S) for one in pdf.objects if isinstance(one, pikepdf.Dictionary) and "/S" in one and "/Alt" in one)
+        kinds = Counter(
+            str(one.S) for one in pdf.objects if isinstance(one, pikepdf.Dictionary) and "/S" in one and "/Alt" in one
+        )
     assert kinds["/Figure"] == formulas + others
 
 
@@ -88,17 +101,25 @@ def test_the_outline_is_the_documents_headings(printed):
     for (_, title, _), heading in zip(found, wanted):
         if not heading.xpath(".//mjx-container"):
             assert title == " ".join(heading.text_content().split())
-    opened = [entry for entry in found if entry[1] in {line.title for line in printed.document.contents} and entry[0] < 3]
-    assert [(depth, title) for depth, title, _ in opened] == [(line.level, line.title) for line in printed.document.contents]
+    opened = [
+        entry for entry in found if entry[1] in {line.title for line in printed.document.contents} and entry[0] < 3
+    ]
+    assert [(depth, title) for depth, title, _ in opened] == [
+        (line.level, line.title) for line in printed.document.contents
+    ]
 
 
 def test_contents_and_outline_tell_the_true_pages(printed):
     assert list(untrue(printed.document.contents, printed.texts)) == []
-    assert [squeezed(title) for _, title, number in printed.outline() if squeezed(title)[:12] not in squeezed(printed.texts[number - 1])] == []
+    assert [
+        squeezed(title)
+        for _, title, number in printed.outline()
+        if squeezed(title)[:12] not in squeezed(printed.texts[number - 1])
+    ] == []
 
 
 def untrue(contents, texts):
-    """The lines of the table of contents whose page does not begin as they say; every page has its number at its foot."""
+    """The lines of the contents whose page does not begin as they say; every page has its number at its foot."""
     numbers = {}
     for entry in contents:
         found = re.search(r"\s*".join(map(re.escape, squeezed(entry.title))) + r"\s*(\d+)\b", texts[0])
@@ -107,7 +128,7 @@ def untrue(contents, texts):
         else:
             yield f"{entry.title}: not listed"
     for title, number in numbers.items():
-        here, before = (squeezed("".join(texts[place - 1:place])) for place in (number, number - 1))
+        here, before = (squeezed("".join(texts[place - 1 : place])) for place in (number, number - 1))
         if squeezed(title) not in here or squeezed(title) in before and number > min(numbers.values()):
             yield f"{title}: page {number} does not begin it"
     for number, text in enumerate(texts, 1):
@@ -119,15 +140,17 @@ def test_solutions_stand_at_the_end_and_nowhere_before(printed, page):
     first = printed.numbers["solutions-chapters-sparse_vector"]
     assert early(printed.texts, first) == []
     solutions = with_class(page, "solution")
-    assert len(SOLVED.findall(squeezed("".join(printed.texts[first - 1:])))) > len(solutions) > 4
-    assert len(printed.source.xpath("//section[contains(@class, 'solutions')]//div[contains(@class, 'solution ')]")) == len(solutions)
+    assert len(SOLVED.findall(squeezed("".join(printed.texts[first - 1 :])))) > len(solutions) > 4
+    assert len(
+        printed.source.xpath("//section[contains(@class, 'solutions')]//div[contains(@class, 'solution ')]")
+    ) == len(solutions)
     pointed = printed.source.xpath("//p[@class='to-solution']//b/@data-page")
     assert len(pointed) == len(solutions) and all(first <= printed.numbers[anchor] for anchor in pointed)
 
 
 def early(texts, first):
     """The pages before the solutions that show a part of one."""
-    return [number for number, text in enumerate(texts[:first - 1], 1) if number > 1 and SOLVED.search(squeezed(text))]
+    return [number for number, text in enumerate(texts[: first - 1], 1) if number > 1 and SOLVED.search(squeezed(text))]
 
 
 def test_an_explorer_is_its_picture_its_settings_and_its_sentence(printed, page):
@@ -159,11 +182,22 @@ def fonts(page):
 
 def test_it_says_what_it_is_and_can_be_read_aloud(printed):
     root = printed.reader.trailer["/Root"]
-    assert root["/Lang"] == "en" and root["/MarkInfo"]["/Marked"] and "/StructTreeRoot" in root and root["/ViewerPreferences"]["/DisplayDocTitle"]
+    assert (
+        root["/Lang"] == "en"
+        and root["/MarkInfo"]["/Marked"]
+        and "/StructTreeRoot" in root
+        and root["/ViewerPreferences"]["/DisplayDocTitle"]
+    )
     assert printed.reader.metadata.title == printed.document.title == "4. The sparse vector technique"
-    assert printed.reader.metadata.author == yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["author"]
-    links = {str(link["/A"]["/URI"]) for page in printed.reader.pages for link in map(pypdf.generic.IndirectObject.get_object, page.get("/Annots", []))
-             if "/URI" in link.get("/A", {})}
+    assert (
+        printed.reader.metadata.author == yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["author"]
+    )
+    links = {
+        str(link["/A"]["/URI"])
+        for page in printed.reader.pages
+        for link in map(pypdf.generic.IndirectObject.get_object, page.get("/Annots", []))
+        if "/URI" in link.get("/A", {})
+    }
     assert not [link for link in links if not link.startswith("http")]
 
 
@@ -177,9 +211,15 @@ def test_the_whole_book_is_assembled_in_the_order_of_its_contents(site):
     document = Document(ROOT, site)
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     chapters = [chapter["file"] for chapter in toc["parts"][0]["chapters"]]
-    assert document.whole and document.pages == pages_of(toc) and document.pages[0] == "intro" and "reference/dplib" not in document.pages
+    assert document.whole and document.pages == sum(groups_of(toc), []) and document.pages[0] == "intro"
+    assert (
+        not [page for page in document.pages if page.startswith(("reference/dplib", "course/"))]
+        and "course/syllabus" in groups_of(toc, ["course"])[0]
+    )
     anchors = [entry.anchor for entry in document.contents]
-    assert [anchor for anchor in anchors if not anchor.startswith("solutions-")] == [page.replace("/", "-") for page in document.pages]
+    assert [anchor for anchor in anchors if not anchor.startswith("solutions-")] == [
+        page.replace("/", "-") for page in document.pages
+    ]
     for chapter, following in zip(chapters, [*chapters[1:], "reference/notation"]):
         place = anchors.index(following.replace("/", "-"))
         assert anchors[place - 1] == f"solutions-{chapter.removesuffix('/index').replace('/', '-')}"
@@ -190,10 +230,13 @@ def test_the_whole_book_is_assembled_in_the_order_of_its_contents(site):
     assert not [link for link in source.xpath("//a/@href") if not link.startswith(("#", "http"))]
 
 
-# --------------------------------------------------------------------------------------------------- small books, and what fails
+# ------------------------------------------------------------------------------------------ small books, and what fails
 
-FORMULA = ('<span class="math notranslate nohighlight"><mjx-container jax="CHTML"><mjx-math aria-hidden="true"><mjx-mi><mjx-c class="mjx-c78"></mjx-c></mjx-mi>'
-           '</mjx-math><mjx-assistive-mml><math><mi>x</mi></math></mjx-assistive-mml></mjx-container></span>')
+FORMULA = (
+    '<span class="math notranslate nohighlight"><mjx-container jax="CHTML">'
+    '<mjx-math aria-hidden="true"><mjx-mi><mjx-c class="mjx-c78"></mjx-c></mjx-mi>'
+    "</mjx-math><mjx-assistive-mml><math><mi>x</mi></math></mjx-assistive-mml></mjx-container></span>"
+)
 
 
 def small_book(folder, body="", sheet="mjx-c::before { content: 'x'; }"):
@@ -203,8 +246,13 @@ def small_book(folder, body="", sheet="mjx-c::before { content: 'x'; }"):
     (folder / "_static" / "light").mkdir(parents=True)
     (folder / "_static" / "light" / "book.css").write_text(sheet, encoding="utf-8")
     (folder / "_static" / "book").mkdir()
-    (folder / "_static" / "book" / "cover.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', encoding="utf-8")
-    for name, text in (("intro", body), ("more", '<p>as <a href="intro.html#here">there</a>, <a href="gone.html">or not</a></p>')):
+    (folder / "_static" / "book" / "cover.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', encoding="utf-8"
+    )
+    for name, text in (
+        ("intro", body),
+        ("more", '<p>as <a href="intro.html#here">there</a>, <a href="gone.html">or not</a></p>'),
+    ):
         heading = f'<h1>{name.capitalize()}<a class="headerlink" href="#here">#</a></h1>'
         article = f'<article><section id="here">{heading}<p>Hello {FORMULA}.</p>{text}</section></article>'
         (folder / f"{name}.html").write_text(f"<!doctype html><html><body>{article}</body></html>", encoding="utf-8")
@@ -212,12 +260,22 @@ def small_book(folder, body="", sheet="mjx-c::before { content: 'x'; }"):
 
 
 def test_a_small_book_is_printed_twice_alike(paper, tmp_path):
-    book = small_book(tmp_path, '<pre>' + "wide " * 60 + '</pre><div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>')
+    picture = '<svg viewBox="0 0 99 20"><a href="gone.html"><text y="9">in a picture</text></a></svg>'
+    folded = '<div class="cell tag_hide-input"><div class="cell_input"><pre>hidden</pre></div></div>'
+    book = small_book(tmp_path, f"{picture}<pre>{'wide ' * 60}</pre>{folded}")
     for name in ("one.pdf", "two.pdf"):
         numbers = paper().print(Document(book, book), tmp_path / name)
-    assert numbers == {"intro": 3, "more": 4, "intro--here": 3} and plain_objects(tmp_path / "one.pdf") == plain_objects(tmp_path / "two.pdf")
+    assert numbers == {"intro": 3, "more": 4, "intro--here": 3} and plain_objects(
+        tmp_path / "one.pdf"
+    ) == plain_objects(tmp_path / "two.pdf")
     texts = [page.extract_text() for page in pypdf.PdfReader(tmp_path / "two.pdf").pages]
-    assert "Small" in texts[0] and re.search(r"Intro\s*3\s*More\s*4", texts[1]) and "or not" in texts[3] and "hidden" not in "".join(texts)
+    assert "in a picture" in texts[2]
+    assert (
+        "Small" in texts[0]
+        and re.search(r"Intro\s*3\s*More\s*4", texts[1])
+        and "or not" in texts[3]
+        and "hidden" not in "".join(texts)
+    )
 
 
 def plain_objects(path):
@@ -225,17 +283,28 @@ def plain_objects(path):
     with pikepdf.open(path) as pdf:
         for key in ("/CreationDate", "/ModDate"):
             del pdf.docinfo[key]
-        return [one.unparse() + (one.read_bytes() if isinstance(one, pikepdf.Stream) else b"") for one in pdf.objects
-                if not isinstance(one, pikepdf.Stream) or one.get("/Type") not in ("/ObjStm", "/XRef")]
+        return [
+            one.unparse() + (one.read_bytes() if isinstance(one, pikepdf.Stream) else b"")
+            for one in pdf.objects
+            if not isinstance(one, pikepdf.Stream) or one.get("/Type") not in ("/ObjStm", "/XRef")
+        ]
 
 
-@pytest.mark.parametrize(("body", "sheet", "word"), [
-    ('<img alt="gone" src="gone.png">', "", "a picture is missing"),
-    ('<img alt="foreign" src="https://example.org/a.png">', "", "another host was asked"),
-    ("", '@font-face { font-family: MJXTEX; src: url("gone.woff2"); }\nmjx-c { font-family: MJXTEX; }\nmjx-c::before { content: "x"; }', "a font is missing"),
-    ('<table><tr><td><div style="width: 900px">wide</div></td></tr></table>', "", "wider than the paper: wide"),
-    (f'{FORMULA.replace("mjx-mi", "mjx-merror")}', "", "a formula with an error"),
-])
+@pytest.mark.parametrize(
+    ("body", "sheet", "word"),
+    [
+        ('<img alt="gone" src="gone.png">', "", "a picture is missing"),
+        ('<img alt="foreign" src="https://example.org/a.png">', "", "another host was asked"),
+        (
+            "",
+            '@font-face { font-family: MJXTEX; src: url("gone.woff2"); }\n'
+            'mjx-c { font-family: MJXTEX; }\nmjx-c::before { content: "x"; }',
+            "a font is missing",
+        ),
+        ('<table><tr><td><div style="width: 900px">wide</div></td></tr></table>', "", "wider than the paper: wide"),
+        (f"{FORMULA.replace('mjx-mi', 'mjx-merror')}", "", "a formula with an error"),
+    ],
+)
 def test_what_would_spoil_the_print_is_noticed(paper, body, sheet, word, tmp_path):
     book = small_book(tmp_path, body, *filter(None, [sheet]))
     with pytest.raises(Spoilt, match=word):
@@ -254,7 +323,9 @@ def test_a_page_that_moves_or_an_outline_that_does_not_fit_is_noticed(paper, tmp
         paper().print(Document(book, book), tmp_path / "moved.pdf")
 
 
-@pytest.mark.parametrize(("body", "word"), [(r'<span class="math notranslate nohighlight">\(x^2\)</span>', "not set"), ("", "no page")])
+@pytest.mark.parametrize(
+    ("body", "word"), [(r'<span class="math notranslate nohighlight">\(x^2\)</span>', "not set"), ("", "no page")]
+)
 def test_pages_that_are_not_built_are_noticed(body, word, tmp_path):
     book = small_book(tmp_path, body)
     if not body:
@@ -281,15 +352,32 @@ def test_untrue_pages_and_early_solutions_are_noticed():
     assert len(list(untrue(contents, ["Contents One 3 Two 2 1", *texts[1:]]))) == 2
     assert list(untrue(contents, [*texts[:2], "Two 4"])) == ["page 3 has another number"]
     assert list(untrue([*contents, Entry(1, "Three", "three")], texts)) == ["Three: not listed"]
-    assert early(["Contents", "Solution to Exercise 4.1 (★ Guess)", "solutions"], 3) == [2] == early(["Contents", "# a solution", "solutions"], 3)
+    assert (
+        early(["Contents", "Solution to Exercise 4.1 (★ Guess)", "solutions"], 3)
+        == [2]
+        == early(["Contents", "# a solution", "solutions"], 3)
+    )
 
 
-@pytest.mark.parametrize(("formula", "words"), [
-    ("<mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac>", "a/(b + 1)"),
-    ("<msup><mi>e</mi><mi>ε</mi></msup><mo>≤</mo><msqrt><msub><mi>x</mi><mn>10</mn></msub></msqrt>", "e^ε ≤ √(x_10)"),
-    ("<msubsup><mo>∫</mo><mn>0</mn><mi>∞</mi></msubsup><mi>f</mi><mo>\u2061</mo><mo>(</mo><mi>x</mi><mo>)</mo>", "∫_0^∞f(x)"),
-    ("<mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd></mtr></mtable>", "a, b; c"),
-])
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("<mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac>", "a/(b + 1)"),
+        (
+            "<msup><mi>e</mi><mi>ε</mi></msup><mo>≤</mo><msqrt><msub><mi>x</mi><mn>10</mn></msub></msqrt>",
+            "e^ε ≤ √(x_10)",
+        ),
+        (
+            "<msubsup><mo>∫</mo><mn>0</mn><mi>∞</mi></msubsup>"
+            "<mi>f</mi><mo>\u2061</mo><mo>(</mo><mi>x</mi><mo>)</mo>",
+            "∫_0^∞f(x)",
+        ),
+        (
+            "<mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd></mtr></mtable>",
+            "a, b; c",
+        ),
+    ],
+)
 def test_a_formula_in_one_line(formula, words):
     assert linear(lxml.html.fragment_fromstring(f"<math>{formula}</math>")) == words
 

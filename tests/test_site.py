@@ -15,7 +15,7 @@ import pytest
 import yaml
 from playwright.sync_api import sync_playwright
 from printing import chromium
-from weighing import asked_for, weight
+from weighing import PHONE, asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ["genindex", "py-modindex", "search"]
@@ -288,6 +288,8 @@ class TestPages:
     @pytest.mark.parametrize("page", PAGES)
     def test_page(self, page, reader, address):
         found = reader.complaints(f"{address}{page}.html")
+        reader.page.set_viewport_size({"width": WIDTHS["desk"], "height": 900})
+        found += still_controls(reader.page)
         assert not found, "\n".join(found)
 
     def test_the_theme_follows_the_reader(self, reader, address):
@@ -344,15 +346,6 @@ def explorer_pages(site):
     return [path.relative_to(site).as_posix() for path in pages_under(site) if 'class="explorer"' in path.read_text(encoding="utf-8")]
 
 
-def test_every_control_moves_picture_and_words(browser, site, address):
-    reader, still = Reader(browser), []
-    for page in explorer_pages(site):
-        reader.open(address + page)
-        still += [f"{page}: {what}" for what in still_controls(reader.page)]
-    reader.context.close()
-    assert still == []
-
-
 CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
     const found = [];
     for (const box of document.querySelectorAll(".explorer")) {
@@ -384,18 +377,8 @@ FINGER = """() => [...document.querySelectorAll(".explorer input")]
     .filter(one => one.getBoundingClientRect().height < 43.9).map(one => one.outerHTML.slice(0, 80))"""
 
 
-def phone(browser):
-    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
-
-
-def test_letters_of_a_frame_keep_apart_on_a_phone_and_controls_fit_a_finger(browser, site, address):
-    found, context = [], phone(browser)
-    page = context.new_page()
-    for name in explorer_pages(site):
-        page.goto(address + name)
-        found += [f"{name}: {what}" for what in (*page.evaluate(CROWDED), *page.evaluate(FINGER))]
-    context.close()
-    assert found == []
+def without_room(page):
+    return [*page.evaluate(CROWDED), *page.evaluate(FINGER)]
 
 
 def without_ring(page):
@@ -445,28 +428,106 @@ def test_without_scripts_the_first_frame_stays(browser, site):
     context.close()
 
 
-def weights(browser, address, folder, pages):
-    return {name: [weight(folder / file) for file in asked_for(browser, f"{address}{name}")] for name in pages}
-
-
 def heavy(weights):
     return [f"{name}: {sum(parts):.0f} kB" for name, parts in weights.items() if sum(parts) > LIMIT_KB]
 
 
-def test_no_page_is_heavy(browser, site, address, record_property):
-    found = weights(browser, address, site, [f"{page}.html" for page in PAGES])
-    lines = [f"{name:48}{sum(parts):9.0f}{len(parts):11}" for name, parts in found.items()]
+def test_on_a_phone_no_page_is_heavy_and_letters_of_frames_keep_apart_and_controls_fit_a_finger(browser, site, address, record_property):
+    weights, narrow = {}, []
+    for page in PAGES:
+        asked = asked_for(browser, f"{address}{page}.html", lambda shown, page=page: narrow.extend(f"{page}: {what}" for what in without_room(shown)))
+        weights[page] = [weight(site / file) for file in asked]
+    lines = [f"{name:48}{sum(parts):9.0f}{len(parts):11}" for name, parts in weights.items()]
     record_property("table", [f"{'page':48}{'kB':>9}{'requests':>11}", *lines])
-    assert heavy(found) == []
+    assert heavy(weights) == [] and narrow == []
 
 
-@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential"])
-def test_the_search_finds_a_section_before_a_function(word, browser, address):
-    reader = Reader(browser)
+def searched(reader, address, word):
+    """The first thing that a search finds: its address, and the words that tell of it. And how many pages the search asks for."""
+    asked = []
+    reader.page.on("request", lambda request: asked.append(request.url))
     reader.open(f"{address}search.html?q={word}")
-    found = reader.page.locator("#search-results li a").first
-    found.wait_for()
-    assert "/chapters/" in found.evaluate("link => link.href") and reader.noted == []
+    reader.page.locator("#search-results li a").first.wait_for()
+    reader.page.wait_for_function("document.querySelector('#search-summary, #search-results > p').textContent.includes('found')")
+    first = reader.page.locator("#search-results li").first
+    pages = sum(url.split("?")[0].endswith(".html") for url in asked)
+    return first.locator("a").first.evaluate("link => link.href"), first.locator("p.context").all_inner_texts(), pages
+
+
+@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential", "histograms"])
+def test_the_search_finds_a_section_before_a_function_and_tells_its_first_words(word, browser, address):
+    reader = Reader(browser)
+    where, words, pages = searched(reader, address, word)
+    assert "/chapters/" in where and len(words) == 1 and len(words[0]) > 40 and pages == 1 and reader.noted == []
+    reader.context.close()
+
+
+SIDEWAYS = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+    .filter(box => box.getClientRects().length && box.scrollWidth > box.clientWidth + 1)
+    .map(box => `a table of ${box.scrollWidth} px in ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`)"""
+
+
+def sideways(page, url):
+    """The written tables of a page that a phone has to scroll, folded ones opened first."""
+    page.goto(url)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.evaluate("document.querySelectorAll('.toggle-hidden').forEach(one => one.classList.remove('toggle-hidden'))")
+    return page.evaluate(SIDEWAYS)
+
+
+def phone(browser):
+    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+
+
+def test_a_phone_shows_tables_whole(browser, site, address, serve, tmp_path):
+    context, found = browser.new_context(**PHONE), []
+    page = context.new_page()
+    for name in PAGES:
+        if '<table class="table' in (site / f"{name}.html").read_text(encoding="utf-8"):
+            found += [f"{name}: {what}" for what in sideways(page, f"{address}{name}.html")]
+    assert found == []
+    wide = '<div class="pst-scrollable-table-container" style="overflow-x: auto"><table><tr><td style="min-width: 600px">wide</td></tr></table></div>'
+    (tmp_path / "wide.html").write_text(document(wide, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
+    assert len(sideways(page, f"{serve(tmp_path)}wide.html")) == 1
+    context.close()
+
+
+def idle_filters(page):
+    """What the filters of the claims do not do."""
+    rows = page.locator("table.claims tbody tr")
+    shown = "rows => rows.filter(row => row.getClientRects().length).map(row => row.textContent)"
+    for button in page.locator(".filters button").all():
+        button.click()
+        name, count = button.inner_text().split()
+        of_its_kind = page.locator("table.claims tr:visible:has(.verdict)" if name == "all" else f"table.claims tr:visible:has(.verdict.{name})")
+        if not len(rows.evaluate_all(shown)) == of_its_kind.count() == int(count):
+            yield f"{name}: not {count} rows"
+        if page.locator(".filters [aria-pressed=true]").all_inner_texts() != [button.inner_text()]:
+            yield f"{name}: not pressed, or not alone"
+    page.locator(".filters button").first.click()
+    page.locator(".filters input").fill("adjacency NOISE")
+    left = rows.evaluate_all(shown)
+    if not 0 < len(left) < 50 or not all("adjacency" in row.lower() and "noise" in row.lower() for row in left):
+        yield "the field finds other rows"
+    if not page.locator(".filters [role=status]").inner_text().startswith(f"{len(left)} of "):
+        yield "nobody is told how many are left"
+    page.evaluate("location.hash = '#e08'")
+    page.wait_for_timeout(100)
+    if not page.locator("#e08").is_visible():
+        yield "a link to a claim does not show it"
+
+
+def test_the_filters_of_the_claims(browser, site, address, serve, tmp_path):
+    reader = Reader(browser)
+    reader.open(f"{address}reference/claims.html")
+    assert list(idle_filters(reader.page)) == [] and reader.noted == []
+    rows = [f'<tr id="{name}"><td>{name} {words}</td><td><b class="verdict {verdict}">{verdict}</b></td></tr>'
+            for name, words, verdict in (("a01", "noise", "right"), ("e08", "adjacency", "wrong"))]
+    buttons = "".join(f'<button aria-pressed="true">{words}</button>' for words in ("all 2", "wrong 1"))
+    still = f'<div class="filters">{buttons}<input><p role="status"></p></div><table class="claims"><tbody>{"".join(rows)}</tbody></table>'
+    (tmp_path / "still.html").write_text(document(still), encoding="utf-8")
+    reader.open(f"{serve(tmp_path)}still.html")
+    assert len(list(idle_filters(reader.page))) == 5
     reader.context.close()
 
 
@@ -556,7 +617,7 @@ def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, se
     data = json.dumps([[texts], [[[0], "a sentence"]]]).replace("</", "<\\/")
     body = f'<div class="explorer">{slider}<svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
     (tmp_path / "crowd.html").write_text(document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
-    context = phone(browser)
+    context = browser.new_context(**PHONE)
     page = context.new_page()
     page.goto(f"{serve(tmp_path)}crowd.html")
     found = page.evaluate(CROWDED)
@@ -585,7 +646,8 @@ def test_a_heavy_page_is_refused(kind, content, refused, browser, serve, tmp_pat
     (tmp_path / "a.html").write_text(document(f"<p>text</p>{asking}"), encoding="utf-8")
     (tmp_path / "a.css").write_text("p { background: url(part.png) }", encoding="utf-8")
     (tmp_path / file).write_bytes(content)
-    assert bool(heavy(weights(browser, serve(tmp_path), tmp_path, ["a.html"]))) == refused
+    asked = asked_for(browser, f"{serve(tmp_path)}a.html")
+    assert bool(heavy({"a": [weight(tmp_path / file) for file in asked]})) == refused
 
 
 @pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])

@@ -99,7 +99,8 @@ def opens_text(call):
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     modes = [argument.value for argument in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
              if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
-    return name in ("read_text", "write_text") or (name == "open" and ast.unparse(call.func) != "Image.open" and not any("b" in mode for mode in modes[-1:]))
+    opens = name == "open" and ast.unparse(call.func) not in ("Image.open", "pikepdf.open")
+    return name in ("read_text", "write_text") or (opens and not any("b" in mode for mode in modes[-1:]))
 
 
 def test_nothing_that_a_reader_runs_needs_posix():

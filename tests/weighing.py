@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2, "reduced_motion": "reduce"}
 AS_THEY_ARE = {".woff", ".woff2", ".ttf", ".png", ".webp", ".jpg", ".gif", ".ico"}      # servers compress the others, which are text
 
 SETTLED = """async () => {
@@ -26,12 +26,16 @@ def weight(path: Path) -> float:
     return len(carried(path)) / 1000
 
 
-def asked_for(browser, address: str) -> list[str]:
-    """The files that a page asks its own host for until it has settled, on a phone that has seen nothing yet and does not scroll."""
+def asked_for(browser, address: str, look=lambda page: None) -> list[str]:
+    """The files that a page asks its own host for until it has settled, on a phone that has seen nothing yet and does not scroll.
+
+    Then look(page) looks at it."""
     context, found = browser.new_context(**PHONE), []
     page = context.new_page()
     page.on("request", lambda request: found.append(urlsplit(request.url)))
     page.goto(address)
     page.evaluate(SETTLED)
+    asked = list(dict.fromkeys(unquote(url.path).lstrip("/") for url in found if url.scheme == "http"))
+    look(page)
     context.close()
-    return list(dict.fromkeys(unquote(url.path).lstrip("/") for url in found if url.scheme == "http"))
+    return asked

@@ -1,5 +1,6 @@
 """Two ways to make a table k-anonymous: classes of rows, or levels of whole columns."""
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from dplib._types import Array, ArrayLike, Columns
 from dplib._validate import probability, whole
 from dplib.anonymity.measures import classes
 from dplib.anonymity.tables import column_names, combine, is_number, rank
@@ -16,20 +18,21 @@ __all__ = ["Generalisation", "lattice_search", "mondrian", "recode"]
 _LISTED = 4     # values that `recode` lists before it writes a range
 
 
-def mondrian(df, qi, *, k):
-    """Classes of at least k rows by strict Mondrian: cut the table, and each part again, as long as both parts keep k rows.
+def mondrian(df: pd.DataFrame, qi: Columns, *, k: int) -> Array:
+    """Classes of at least k rows by strict Mondrian: cut the table, and each part again, as long as both parts keep k
+    rows.
 
-    A part is cut at the median of the quasi-identifier on which it is widest, relative to the whole table, or of the next
-    widest if that one has no allowed cut. Numbers are measured by value; text (ISO dates among it), timestamps and categories
-    by their place in the sorted order, a pandas categorical in the order of its categories. A missing value comes last, for
-    numbers one average step beyond the largest. Rows with equal quasi-identifiers are never separated.
+    A part is cut at the median of the quasi-identifier on which it is widest, relative to the whole table, or of the
+    next widest if that one has no allowed cut. Numbers are measured by value; text (ISO dates among it), timestamps and
+    categories by their place in the sorted order, a pandas categorical in the order of its categories. A missing value
+    comes last, for numbers one average step beyond the largest. Rows with equal quasi-identifiers are never separated.
 
     Privacy
     -------
     measure : none: the classes depend on the data, and say so
     adjacency : none
-    guarantee : every class has at least k rows, so that `recode` makes a k-anonymous table of them; nothing is said of the
-        sensitive values in a class, nor of two such tables together
+    guarantee : every class has at least k rows, so that `recode` makes a k-anonymous table of them; nothing is said of
+        the sensitive values in a class, nor of two such tables together
 
     Parameters
     ----------
@@ -76,8 +79,9 @@ def mondrian(df, qi, *, k):
     return label
 
 
-def recode(df, qi, labels):
-    """A copy of the table in which each quasi-identifier is replaced by what the rows with the same label share, as text.
+def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
+    """A copy of the table in which each quasi-identifier is replaced by what the rows with the same label share, as
+    text.
 
     Numbers become a value or a range, "18" or "18-25"; anything else the list of values, "F, M", or if there are more
     than four the first and last in sorted order, "1938-11-21 to 1942-03-01". A missing value is written "?".
@@ -86,8 +90,8 @@ def recode(df, qi, labels):
     -------
     measure : none: a description of one table
     adjacency : none
-    guarantee : rows with one label become equal on `qi`, so that k is at least the number of rows of the rarest label; the
-        ends of a range are values of somebody in the class
+    guarantee : rows with one label become equal on `qi`, so that k is at least the number of rows of the rarest label;
+        the ends of a range are values of somebody in the class
 
     Parameters
     ----------
@@ -126,7 +130,8 @@ def recode(df, qi, labels):
     for name in names:
         code, values = rank(df[name])
         shown = _texts(values, is_number(df[name]))
-        pairs = np.unique(label * (len(values) + 1) + code)              # the different values of each class, class by class
+        # the different values of each class, class by class
+        pairs = np.unique(label * (len(values) + 1) + code)
         group, code = np.divmod(pairs, len(values) + 1)
         ends, code = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist(), code.tolist()
         table[name] = np.array([shown(code[start:end]) for start, end in itertools.pairwise(ends)], dtype=object)[label]
@@ -162,13 +167,16 @@ class Generalisation:
     nodes: int
 
 
-def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
+def lattice_search(
+    df: pd.DataFrame, hierarchies: Mapping, *, k: int, suppress: float = 0.0,
+    cost: Callable[[dict], float] | None = None,
+) -> Generalisation:
     """The least generalisation of whole columns that makes the table k-anonymous, possibly without a few rows.
 
-    The choices of one level for each column form a lattice. Going up merges classes, so that a row in a class of k stays in
-    such a class: above a choice that suffices all suffice, also with suppression. The search goes up from the values
-    themselves, tests only what lies above no such choice, counting the merged classes of a choice below instead of the
-    rows, and takes the best of the minimal ones.
+    The choices of one level for each column form a lattice. Going up merges classes, so that a row in a class of k
+    stays in such a class: above a choice that suffices all suffice, also with suppression. The search goes up from the
+    values themselves, tests only what lies above no such choice, counting the merged classes of a choice below instead
+    of the rows, and takes the best of the minimal ones.
 
     Privacy
     -------
@@ -181,10 +189,10 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     df : DataFrame
         At least one row; any index.
     hierarchies : dict
-        Quasi-identifier -> list of its levels 1, 2, ...; level 0, the value itself, is not listed. A level is a mapping from
-        the original value to the general one (a value that it lacks becomes missing), or a function that takes the column
-        as a Series and returns as many values, or one for all, such as `lambda zip: "*"`. Each level must be coarser than the
-        one before.
+        Quasi-identifier -> list of its levels 1, 2, ...; level 0, the value itself, is not listed. A level is a mapping
+        from the original value to the general one (a value that it lacks becomes missing), or a function that takes the
+        column as a Series and returns as many values, or one for all, such as `lambda zip: "*"`. Each level must be
+        coarser than the one before.
     k : int
         From 1 to the number of rows.
     suppress : float
@@ -202,7 +210,8 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     ------
     ValueError
         If `df` has no rows, `hierarchies` is not as described or a level is not coarser on the values in the table, a
-        parameter is out of range, or no choice of levels reaches `k` (a highest level that is the same for all always does).
+        parameter is out of range, or no choice of levels reaches `k` (a highest level that is the same for all always
+        does).
 
     References
     ----------
@@ -224,7 +233,8 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     if not isinstance(hierarchies, Mapping):
         raise ValueError(f"hierarchies must be a dict from column to list of levels, got {hierarchies!r}")
     names = column_names("hierarchies", df, list(hierarchies))
-    k, allowed = _at_most_rows(df, k), int(probability("suppress", suppress) * len(df) + 1e-9)       # 0.29 * 100 is 28.99...
+    # 0.29 * 100 is 28.99...
+    k, allowed = _at_most_rows(df, k), int(probability("suppress", suppress) * len(df) + 1e-9)
     if not (cost is None or callable(cost)):
         raise ValueError(f"cost must be a function of the levels, got {cost!r}")
     columns = [_levels(df[name], name, hierarchies[name]) for name in names]
@@ -232,15 +242,48 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
     for name, levels in zip(names, codes):
         for level, (fine, coarse) in enumerate(itertools.pairwise(levels), start=1):
             if combine([fine, coarse]).max() > fine.max():
-                raise ValueError(f"hierarchies[{name!r}]: level {level} is not coarser than the one before, it separates values that were equal")
+                raise ValueError(
+                    f"hierarchies[{name!r}]: level {level} is not coarser than the one before, it separates values "
+                    "that were equal"
+                )
 
     def loss(node):
         if cost is not None:
             return float(cost(dict(zip(names, node))))
         return sum(level / max(len(levels) - 1, 1) for level, levels in zip(node, columns)) / len(node)
 
-    nodes = sorted(itertools.product(*(range(len(levels)) for levels in columns)), key=sum)
-    suffices, minimal, tested, coarser = set(), {}, 0, {}
+    minimal, tested = _climb(codes, k, allowed)
+    if not minimal:
+        raise ValueError(
+            f"k={k} is not reached by any choice from hierarchies: add a level that is the same for all values"
+        )
+    best = min(minimal, key=lambda node: (loss(node), minimal[node], node))
+    table = df.copy()
+    for name, levels, level in zip(names, columns, best):
+        table[name] = levels[level].array
+    label = classes(table, names)
+    return Generalisation(
+        levels=dict(zip(names, best)),
+        table=table[np.bincount(label)[label] >= k],
+        suppressed=minimal[best],
+        loss=loss(best),
+        minimal=tuple(dict(zip(names, node)) for node in minimal),
+        tested=tested,
+        nodes=math.prod(len(levels) for levels in columns),
+    )
+
+
+def _climb(codes, k, allowed):
+    """Each minimal choice of levels with the rows it suppresses, and the number of choices tested, from the bottom up.
+
+    codes[i][level] holds the classes of column i at that level.
+    """
+    nodes = sorted(itertools.product(*(range(len(levels)) for levels in codes)), key=sum)
+    suffices: set[tuple] = set()
+    minimal: dict[tuple, int] = {}
+    # of each tested choice that does not suffice: a row of each class, and its size
+    coarser: dict[tuple, tuple] = {}
+    tested, rows = 0, len(codes[0][0])
     for _, same_height in itertools.groupby(nodes, key=sum):
         finer, coarser = coarser, {}
         for node in same_height:
@@ -248,25 +291,18 @@ def lattice_search(df, hierarchies, *, k, suppress=0.0, cost=None):
             if not suffices.isdisjoint(below):
                 suffices.add(node)
                 continue
-            rows, sizes = finer[below[0]] if below else (np.arange(len(df)), np.ones(len(df), dtype=int))
-            label = combine([levels[level][rows] for levels, level in zip(codes, node)])
-            merged = np.bincount(label, weights=sizes).astype(int)
-            coarser[node] = rows[np.unique(label, return_index=True)[1]], merged      # one row stands for its class
             tested += 1
+            first, sizes = finer[below[0]] if below else (np.arange(rows), np.ones(rows, dtype=int))
+            label = combine([levels[level][first] for levels, level in zip(codes, node)])
+            merged = np.bincount(label, weights=sizes).astype(int)
             small = int(merged[merged < k].sum())
             if small <= allowed:
                 suffices.add(node)
                 minimal[node] = small
-    if not minimal:
-        raise ValueError(f"k={k} is not reached by any choice from hierarchies: add a level that is the same for all values")
-
-    best = min(minimal, key=lambda node: (loss(node), minimal[node], node))
-    table = df.copy()
-    for name, levels, level in zip(names, columns, best):
-        table[name] = levels[level].array
-    label = classes(table, names)
-    return Generalisation(levels=dict(zip(names, best)), table=table[np.bincount(label)[label] >= k], suppressed=minimal[best], loss=loss(best),
-                          minimal=tuple(dict(zip(names, node)) for node in minimal), tested=tested, nodes=len(nodes))
+            else:
+                # one row stands for its class
+                coarser[node] = first[np.unique(label, return_index=True)[1]], merged
+    return minimal, tested
 
 
 def _at_most_rows(df, k):
@@ -294,7 +330,8 @@ def _cut(box, place, k):
     for widest in np.argsort(-width, kind="stable"):
         values = box[widest]
         median = np.partition(values, len(values) // 2)[len(values) // 2]
-        # Of all cuts the two beside the median leave the most rows on their smaller side: if neither is allowed, none is.
+        # Of all cuts the two beside the median leave the most rows on their smaller side: if neither is allowed, none
+        # is.
         below, above = np.count_nonzero(values < median), np.count_nonzero(values > median)
         if max(below, above) >= k:
             return values < median if below >= above else values <= median
@@ -320,7 +357,9 @@ def _texts(values, number):
 
 def _levels(column, name, levels):
     """The column at level 0, 1, ... of its hierarchy."""
-    if not isinstance(levels, (list, tuple)) or not all(isinstance(level, (Mapping, Callable)) for level in levels):
+    if not isinstance(levels, (list, tuple)) or not all(
+        isinstance(level, Mapping) or callable(level) for level in levels
+    ):
         raise ValueError(f"hierarchies[{name!r}] must be a list of functions or mappings, got {levels!r}")
     columns = [column]
     for level in levels:

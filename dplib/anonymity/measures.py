@@ -1,8 +1,11 @@
 """k, l and t of a table, and how much it lost."""
+from collections.abc import Hashable
+
 import numpy as np
 import pandas as pd  # noqa: F401  (for the examples)
 from scipy.special import entr
 
+from dplib._types import Array, Columns
 from dplib._validate import choice, positive, whole
 from dplib.anonymity.tables import column_names, combine, rank
 
@@ -11,7 +14,7 @@ __all__ = ["average_class", "classes", "discernibility", "k_anonymity", "l_diver
 _CELLS = 2**22  # of a table class by value held at one time
 
 
-def classes(df, qi):
+def classes(df: pd.DataFrame, qi: Columns) -> Array:
     """The class of every row: rows with equal quasi-identifiers have equal labels.
 
     Labels are 0, 1, ... in the sorted order of the quasi-identifiers, a missing value after all others.
@@ -44,21 +47,22 @@ def classes(df, qi):
 
     Examples
     --------
-    >>> classes(pd.DataFrame({"sex": ["M", "F", None, "F"], "zip": [1, 1, 1, 1]}, index=[7, 7, 5, 0]), ["sex", "zip"]).tolist()
+    >>> table = pd.DataFrame({"sex": ["M", "F", None, "F"], "zip": [1, 1, 1, 1]}, index=[7, 7, 5, 0])
+    >>> classes(table, ["sex", "zip"]).tolist()
     [1, 0, 2, 0]
     """
     return combine([rank(df[name])[0] for name in column_names("qi", df, qi)])
 
 
-def k_anonymity(df, qi):
+def k_anonymity(df: pd.DataFrame, qi: Columns) -> int:
     """The k of a table: the number of rows in its smallest class.
 
     Privacy
     -------
     measure : none: k is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not survive
-        background knowledge, a second release, or a class whose rows all say the same
+    guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not
+        survive background knowledge, a second release, or a class whose rows all say the same
 
     Parameters
     ----------
@@ -86,20 +90,23 @@ def k_anonymity(df, qi):
     return int(np.bincount(classes(df, qi)).min())
 
 
-def l_diversity(df, qi, sensitive, *, method="distinct", c=None):
+def l_diversity(
+    df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, method: str = "distinct", c: float | None = None,
+) -> int | float:
     """The l of a table: how varied the sensitive values are in the least varied class.
 
     "distinct": different values in the class. "entropy": the exponential of the entropy of its values, which is the
-    number of equally frequent values that would be as uncertain. "recursive": the largest l for which r_1 < c (r_l + ... + r_m)
-    in every class, r_1 >= ... >= r_m being how often each value occurs; if that holds for no l, which takes c <= 1, the answer
-    is 1: every table counts as 1-diverse.
+    number of equally frequent values that would be as uncertain. "recursive": the largest l for which r_1 < c (r_l +
+    ... + r_m) in every class, r_1 >= ... >= r_m being how often each value occurs; if that holds for no l, which takes
+    c <= 1, the answer is 1: every table counts as 1-diverse.
 
     Privacy
     -------
     measure : none: l is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows (distinct) or below
-        c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that mean the same, defeat it
+    guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows
+        (distinct) or below c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that
+        mean the same, defeat it
 
     Parameters
     ----------
@@ -150,18 +157,18 @@ def l_diversity(df, qi, sensitive, *, method="distinct", c=None):
     return max(1, int(min(smallest)))
 
 
-def t_closeness(df, qi, sensitive, *, ordered=False):
+def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: bool = False) -> float:
     """The t of a table: the largest distance between the sensitive values of a class and those of the whole table.
 
-    The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if `ordered`
-    the difference of their places among the m sorted values, divided by m - 1. A missing value sorts last.
+    The earth mover's distance; between any two different values it is 1 (then the total variation distance), or if
+    `ordered` the difference of their places among the m sorted values, divided by m - 1. A missing value sorts last.
 
     Privacy
     -------
     measure : none: t is a property of one table, not a guarantee of the mechanism that made it
     adjacency : none
-    guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that of the
-        whole table, if nothing else is known of that person; it does not survive a second release
+    guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that
+        of the whole table, if nothing else is known of that person; it does not survive a second release
 
     Parameters
     ----------
@@ -205,8 +212,9 @@ def t_closeness(df, qi, sensitive, *, ordered=False):
     return largest
 
 
-def discernibility(df, qi):
-    """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of squared class sizes.
+def discernibility(df: pd.DataFrame, qi: Columns) -> int:
+    """Information loss of a table as the number of pairs, ordered and with itself, of rows that look alike: the sum of
+    squared class sizes.
 
     Privacy
     -------
@@ -240,7 +248,7 @@ def discernibility(df, qi):
     return int((np.bincount(classes(df, qi)) ** 2).sum())
 
 
-def average_class(df, qi, *, k=1):
+def average_class(df: pd.DataFrame, qi: Columns, *, k: int = 1) -> float:
     """Rows in a class on average, divided by the k that was asked for: 1 is the best that a k-anonymous table can do.
 
     Privacy
@@ -287,7 +295,9 @@ def _counts(df, qi, sensitive):
     for start in range(0, number, step):
         height = min(step, number - start)
         inside = slice(None) if height == number else (start <= label) & (label < start + height)
-        yield np.bincount((label[inside] - start) * width + code[inside], minlength=height * width).reshape(height, width)
+        yield np.bincount((label[inside] - start) * width + code[inside], minlength=height * width).reshape(
+            height, width
+        )
 
 
 def _shares(counts):

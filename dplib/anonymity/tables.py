@@ -1,4 +1,5 @@
-"""What all of anonymity needs of a table: its columns by name, its values in order, one label for each different row."""
+"""What all of anonymity needs of a table: its columns by name, its values in order, one label for each different row.
+"""
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype
@@ -7,7 +8,10 @@ from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype
 def column_names(parameter, df, names):
     """`names` as a list; ValueError unless each is one column of the table `df`, which has rows."""
     if not isinstance(df, pd.DataFrame) or len(df) == 0:
-        raise ValueError(f"df must be a DataFrame with at least one row, got {'an empty one' if isinstance(df, pd.DataFrame) else repr(df)}")
+        raise ValueError(
+            "df must be a DataFrame with at least one row, got "
+            f"{'an empty one' if isinstance(df, pd.DataFrame) else repr(df)}"
+        )
     names = [names] if isinstance(names, str) or not is_list_like(names) else list(names)
     if not names:
         raise ValueError(f"{parameter} must name at least one column")

@@ -1,11 +1,14 @@
-"""What several releases cost together: the totals, and the two other accounts in which losses are kept, zCDP and RDP."""
+"""What several releases cost together: the totals, and the two other accounts in which losses are kept, zCDP and RDP.
+"""
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from dplib._gaussian import log_delta
+from dplib._types import ArrayLike, Same
 from dplib._validate import non_negative, positive, probability, whole
 
 __all__ = [
@@ -13,8 +16,9 @@ __all__ = [
 ]
 
 
-def basic(epsilon, *, k=1):
-    """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were chosen.
+def basic(epsilon: float, *, k: int = 1) -> float:
+    """Total epsilon of k releases of `epsilon` each: k * epsilon, whatever the releases are and however they were
+    chosen.
 
     Privacy
     -------
@@ -50,7 +54,7 @@ def basic(epsilon, *, k=1):
     return positive("epsilon", epsilon) * whole("k", k, least=0)
 
 
-def advanced(epsilon, *, k, delta_slack):
+def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     """Total epsilon of k releases of `epsilon` each when a failure probability `delta_slack` is allowed.
 
     min{k epsilon, epsilon sqrt(2 k ln(1/delta_slack)) + k epsilon (e^epsilon - 1)}.
@@ -90,14 +94,19 @@ def advanced(epsilon, *, k, delta_slack):
     >>> advanced(1.0, k=20, delta_slack=1e-5)
     20.0
     """
-    epsilon, k, delta_slack = positive("epsilon", epsilon), whole("k", k, least=0), probability("delta_slack", delta_slack, zero=False)
+    epsilon, k, delta_slack = (
+        positive("epsilon", epsilon),
+        whole("k", k, least=0),
+        probability("delta_slack", delta_slack, zero=False),
+    )
     total = basic(epsilon, k=k)
-    if epsilon > 1:                              # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
+    # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
+    if epsilon > 1:
         return total
     return min(total, epsilon * math.sqrt(2 * k * math.log(1 / delta_slack)) + total * math.expm1(epsilon))
 
 
-def optimal(epsilon, *, k, delta):
+def optimal(epsilon: float, *, k: int, delta: float) -> float:
     """Smallest total epsilon that k releases of `epsilon` each can promise at failure probability `delta`.
 
     The worst mechanism of loss epsilon is randomized response, so this is the exact epsilon of k of its answers: a
@@ -107,8 +116,9 @@ def optimal(epsilon, *, k, delta):
     -------
     measure : (result, delta)-DP
     adjacency : the one shared by the releases
-    guarantee : exact for the worst mechanism (rounded up, as if the last digits of `delta` were lower): no smaller epsilon
-        holds for all mechanisms. The releases may be chosen adaptively, but k and `epsilon` are fixed in advance
+    guarantee : exact for the worst mechanism (rounded up, as if the last digits of `delta` were lower): no smaller
+        epsilon holds for all mechanisms. The releases may be chosen adaptively, but k and `epsilon` are fixed in
+        advance
 
     Parameters
     ----------
@@ -143,10 +153,13 @@ def optimal(epsilon, *, k, delta):
     total = basic(epsilon, k=k)
     if total in (0, math.inf) or delta == 0:
         return total
-    lies = np.arange(k + 1)                      # the loss is (k - 2 lies) epsilon
-    log_p = gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) - lies * epsilon - k * math.log1p(math.exp(-epsilon))
+    lies = np.arange(k + 1)  # the loss is (k - 2 lies) epsilon
+    log_p = (
+        gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) - lies * epsilon - k * math.log1p(math.exp(-epsilon))
+    )
     losses = (k - 2 * lies) * epsilon
-    # delta(t) is the largest P_j - e^t Q_j, where P_j and Q_j are the probabilities of the j largest losses: solve each for t
+    # delta(t) is the largest P_j - e^t Q_j, where P_j and Q_j are the probabilities of the j largest losses: solve each
+    # for t
     rounding = 1e-15 * (gammaln(k + 1) + total + 1)
     log_above = np.logaddexp.accumulate(log_p) + rounding
     log_other = np.logaddexp.accumulate(log_p - losses) - rounding
@@ -155,7 +168,7 @@ def optimal(epsilon, *, k, delta):
     return min(total, max(0.0, float(np.max(log_excess - log_other))))
 
 
-def zcdp_to_approx(rho, *, delta):
+def zcdp_to_approx(rho: float, *, delta: float) -> float:
     """Epsilon at `delta` of a rho-zCDP release.
 
     The minimum over orders alpha > 1 of rho alpha + ln(1/(alpha delta))/(alpha - 1) + ln(1 - 1/alpha). Every order is a
@@ -205,7 +218,7 @@ def zcdp_to_approx(rho, *, delta):
     return max(0.0, float(rho * (1 + excess) + _rdp_surcharge(excess, delta)))
 
 
-def rdp_to_approx(orders, rdp, *, delta):
+def rdp_to_approx(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> float:
     """Epsilon at `delta` of a release whose Renyi divergence of order `orders[i]` is at most `rdp[i]`.
 
     Privacy
@@ -230,7 +243,8 @@ def rdp_to_approx(orders, rdp, *, delta):
     Raises
     ------
     ValueError
-        If the shapes differ or are empty, an order is not above 1, a divergence is negative or nan, or `delta` not in (0, 1).
+        If the shapes differ or are empty, an order is not above 1, a divergence is negative or nan, or `delta` not in
+        (0, 1).
 
     References
     ----------
@@ -258,7 +272,7 @@ def _rdp_surcharge(excess, delta):
     return -(math.log(delta) + np.log1p(excess)) / excess - np.log1p(1 / excess)
 
 
-def gdp_to_approx(mu, *, delta):
+def gdp_to_approx(mu: float, *, delta: float) -> float:
     """Epsilon at `delta` of a mu-GDP release, such as Gaussian noise of standard deviation sensitivity/mu.
 
     Privacy
@@ -307,14 +321,15 @@ def gdp_to_approx(mu, *, delta):
     return brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-13) * (1 + 1e-12) + 1e-13
 
 
-def pure_to_zcdp(epsilon):
+def pure_to_zcdp(epsilon: float) -> float:
     """Rho of zCDP that every epsilon-DP release satisfies: epsilon^2/2.
 
     Privacy
     -------
     measure : rho-zCDP
     adjacency : the one under which epsilon-DP holds
-    guarantee : an upper bound; the smallest rho that always holds is epsilon tanh(epsilon/2), that of randomized response
+    guarantee : an upper bound; the smallest rho that always holds is epsilon tanh(epsilon/2), that of randomized
+        response
 
     Parameters
     ----------
@@ -343,7 +358,7 @@ def pure_to_zcdp(epsilon):
     return epsilon * epsilon / 2                 # inf where ** would overflow
 
 
-def gaussian_rdp(sigma, *, order, sensitivity=1.0):
+def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
     """Renyi divergence of Gaussian noise: order sensitivity^2 / (2 sigma^2).
 
     Privacy

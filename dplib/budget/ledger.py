@@ -1,10 +1,14 @@
 """A ledger that refuses to overspend."""
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from dplib._types import Adjacency
 from dplib._validate import choice, positive, probability
 from dplib.fdp import TradeOff, approx, compose, worst
 from dplib.sensitivity import ADJACENCIES
@@ -21,7 +25,7 @@ class BudgetExceeded(ValueError):
         What was asked for and what could still be spent, of `parameter` ("epsilon" or "delta").
     """
 
-    def __init__(self, parameter, requested, remaining):
+    def __init__(self, parameter: str, requested: float, remaining: float) -> None:
         super().__init__(f"this release needs {parameter} {requested:g}, but only {remaining:g} remains")
         self.parameter, self.requested, self.remaining = parameter, requested, remaining
 
@@ -55,13 +59,15 @@ class Budget:
 
     Privacy
     -------
-    measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the last
+    measure : (epsilon, delta)-DP for everything released under it, in any order, each release chosen in view of the
+        last
     adjacency : the one shared by the releases
     guarantee : rule="basic" adds the losses. rule="zcdp" is a filter (losses may be chosen adaptively): it allows
         releases while sum(epsilon_i^2)/2 + sqrt(2 ln(1/slack) sum(epsilon_i^2)), or the plain sum, is at most epsilon.
         rule="fdp" multiplies trade-off functions, which is exact up to numerics, rounded up. It is no filter: the
-        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier answers).
-        Where all of them are Gaussian, stopping before the squares of mu pass a total is one (Smith and Thakurta 2022)
+        theorem wants the trade-off functions of all releases fixed in advance (what is asked may depend on earlier
+        answers). Where all of them are Gaussian, stopping before the squares of mu pass a total is one (Smith and
+        Thakurta 2022)
 
     Parameters
     ----------
@@ -90,8 +96,8 @@ class Budget:
     References
     ----------
     Rogers, Roth, Ullman and Vadhan (2016) for filters; Whitehouse, Ramdas, Rogers and Wu (2023), Theorem 1, for the
-    filter of rule="zcdp" (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition 1.3);
-    Dong, Roth and Su (2022), section 3, for rule="fdp".
+    filter of rule="zcdp" (it is the zCDP filter of losses epsilon_i^2/2 followed by Bun and Steinke (2016), Proposition
+    1.3); Dong, Roth and Su (2022), section 3, for rule="fdp".
 
     Examples
     --------
@@ -105,7 +111,7 @@ class Budget:
     dplib.budget.ledger.BudgetExceeded: this release needs epsilon 0.8, but only 0.75 remains
     """
 
-    def __init__(self, epsilon, *, delta=0.0, rule="basic", slack=None):
+    def __init__(self, epsilon: float, *, delta: float = 0.0, rule: str = "basic", slack: float | None = None) -> None:
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
         self.rule = choice("rule", rule, ("basic", "zcdp", "fdp"))
         if rule != "zcdp":
@@ -116,11 +122,11 @@ class Budget:
             self.slack = probability("slack", self.delta if slack is None else slack, zero=False)
             if self.slack > self.delta:
                 raise ValueError(f"slack must not exceed delta, got slack={self.slack!r}, delta={self.delta!r}")
-        self.ledger = []
-        self._blocks = []                        # the adjacency of each parallel block so far
-        self._open = None                        # the number of the block we are in
+        self.ledger: list[Entry] = []
+        self._blocks: list[Adjacency] = []       # the adjacency of each parallel block so far
+        self._open: int | None = None            # the number of the block we are in
 
-    def spend(self, epsilon, *, delta=0.0, label=""):
+    def spend(self, epsilon: float | TradeOff, *, delta: float = 0.0, label: str = "") -> float | TradeOff:
         """Charge one release and return its epsilon, so that it can be used in the call that makes the release.
 
         Parameters
@@ -179,7 +185,7 @@ class Budget:
         return compose([(f, 1) for f in factors])
 
     @contextmanager
-    def parallel(self, adjacency):
+    def parallel(self, adjacency: Adjacency) -> Iterator[Budget]:
         """Releases inside this block touch disjoint sets of people, fixed in advance; each `spend` is one such set.
 
         The block costs the largest loss in it under add/remove. Under replace a person can move from one set to
@@ -208,7 +214,7 @@ class Budget:
             self._open = None
 
     @property
-    def spent(self):
+    def spent(self) -> float:
         return self._spent(self.ledger)
 
     def _spent(self, entries):
@@ -221,22 +227,26 @@ class Budget:
         return min(math.fsum(losses), squares / 2 + math.sqrt(-2 * math.log(self.slack) * squares))
 
     @property
-    def remaining(self):
+    def remaining(self) -> float:
         if self.rule == "fdp":
-            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)     # one answer at most this, if nothing else was spent
+            # one answer at most this, if nothing else was spent
+            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)
             while high - low > 1e-9 * self.epsilon:
                 middle = (low + high) / 2
                 fits = self._spent([*self.ledger, Entry(middle, 0.0, "", self._open, approx(middle))]) <= self.epsilon
                 low, high = (middle, high) if fits else (low, middle)
             return low
         inside = [entry.epsilon for entry in self.ledger if self._open is not None and entry.block == self._open]
-        losses = self._charges([entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon")
+        losses = self._charges(
+            [entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon"
+        )
         room = self.epsilon - math.fsum(losses)
-        if self.rule == "zcdp":                  # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
+        # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
+        if self.rule == "zcdp":
             spread = -2 * math.log(self.slack)
             root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
             room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))
-        if inside and self._blocks[self._open] == "replace":
+        if inside and self._open is not None and self._blocks[self._open] == "replace":
             room -= max(inside)
         return max(0.0, room)
 
@@ -248,9 +258,14 @@ class Budget:
             charges.append(math.fsum(costs[: 1 if adjacency == "add/remove" else 2]))
         return charges
 
-    def __repr__(self):
-        lines = [f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, remaining {self.remaining:.6g}"]
+    def __repr__(self) -> str:
+        lines = [
+            f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, rule={self.rule!r}): spent {self.spent:.6g}, "
+            f"remaining {self.remaining:.6g}"
+        ]
         for entry in self.ledger:
             where = "" if entry.block is None else f"  (parallel block {entry.block + 1}, {self._blocks[entry.block]})"
-            lines.append(f"  {entry.epsilon:<9.6g}{f'delta {entry.delta:<9.6g}' if entry.delta else ''} {entry.label}{where}")
+            lines.append(
+                f"  {entry.epsilon:<9.6g}{f'delta {entry.delta:<9.6g}' if entry.delta else ''} {entry.label}{where}"
+            )
         return "\n".join(lines)

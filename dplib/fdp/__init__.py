@@ -6,7 +6,8 @@ may wrongly reject P with probability alpha (type I error). The higher f, the mo
 
 A trade-off function is held here as its two privacy profiles, for epsilon >= 0,
 
-    delta(epsilon) = sup over events S of Q(S) - e^epsilon P(S) = 1 + f*(-e^epsilon),   and the same with P and Q swapped.
+    delta(epsilon) = sup over events S of Q(S) - e^epsilon P(S) = 1 + f*(-e^epsilon),   and the same with P and Q
+    swapped.
 
 Every number errs on the safe side: a delta or epsilon is never below the truth, a curve never above it, up to the last
 digits of the closed forms. (The central limit theorem of `clt` is an approximation; only its band is a bound.)
@@ -17,5 +18,16 @@ from dplib.fdp.limit import CentralLimit, Moments, clt, moments
 from dplib.fdp.tradeoff import TradeOff, approx, compose, finite, from_curve, gaussian, laplace, worst
 
 __all__ = [
-    "CentralLimit", "Moments", "TradeOff", "approx", "clt", "compose", "finite", "from_curve", "gaussian", "laplace", "moments", "worst",
+    "CentralLimit",
+    "Moments",
+    "TradeOff",
+    "approx",
+    "clt",
+    "compose",
+    "finite",
+    "from_curve",
+    "gaussian",
+    "laplace",
+    "moments",
+    "worst",
 ]

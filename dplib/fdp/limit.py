@@ -1,10 +1,12 @@
 """The central limit theorem for products of trade-off functions, with its error bound."""
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from dplib._types import ArrayLike, Same
 from dplib._validate import array
 from dplib.fdp.product import dominating_law
 from dplib.fdp.tradeoff import TradeOff, approx, counted, gaussian  # noqa: F401  (approx for the examples)
@@ -21,7 +23,7 @@ class Moments(NamedTuple):
     kappa3_bar: float
 
 
-def moments(f):
+def moments(f: TradeOff) -> Moments:
     """The four functionals of f in the central limit theorem for f-DP; inf where f has a flat part (an infinite loss).
 
     Privacy
@@ -58,9 +60,12 @@ def moments(f):
     if f.back.infinite > 0:
         return Moments(*[math.inf] * 4)
     step = f.step or (max(f.ahead.reach, f.back.reach) / 2**14 or 1.0)
-    loss, mass, *_ = dominating_law(f.back, f.ahead, step)       # the other way round: masses under P, losses of the other sign
+    # the other way round: masses under P, losses of the other sign
+    loss, mass, *_ = dominating_law(f.back, f.ahead, step)
     kl = float((mass * loss).sum())
-    return Moments(kl, *(float((mass * np.abs(loss - centre) ** power).sum()) for power, centre in ((2, 0), (3, 0), (3, kl))))
+    return Moments(
+        kl, *(float((mass * np.abs(loss - centre) ** power).sum()) for power, centre in ((2, 0), (3, 0), (3, kl)))
+    )
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,11 @@ class CentralLimit:
     mu: float
     gamma: float
 
-    def lower(self, alpha):
+    def lower(self, alpha: ArrayLike) -> Same:
         """G_mu(alpha + gamma) - gamma; nan outside [gamma, 1 - gamma]."""
         return self._band(alpha, self.gamma)
 
-    def upper(self, alpha):
+    def upper(self, alpha: ArrayLike) -> Same:
         """G_mu(alpha - gamma) + gamma; nan outside [gamma, 1 - gamma]."""
         return self._band(alpha, -self.gamma)
 
@@ -85,7 +90,7 @@ class CentralLimit:
         return np.where(inside, np.clip(value, 0, 1), np.nan)[()]
 
 
-def clt(parts):
+def clt(parts: Iterable[tuple[TradeOff, int]]) -> CentralLimit:
     """The central limit theorem for a product of symmetric trade-off functions [(f, n), ...], with its error bound.
 
     mu = 2 K / s with K the sum of kl and s^2 the sum of kappa2 - kl^2; gamma = 0.56 (sum of kappa3_bar) / s^3. G_mu

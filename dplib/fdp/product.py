@@ -1,18 +1,24 @@
 """Privacy profiles, and the profile of a product of many, computed by one Fourier transform."""
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+
+from dplib._types import Array, ArrayLike
 
 TAIL = 1e-16                                     # mass left outside the window, on each side
 ROUNDING = 2e-13                                 # relative error of a profile and of the transforms, for each factor
 
 
 class Profile(ABC):
-    """One privacy profile: `delta` on arrays of epsilon >= 0, never below the truth and close to it relatively, also where it is small.
+    """One privacy profile: `delta` on arrays of epsilon >= 0, never below the truth and close to it relatively, also
+    where it is small.
 
     Attributes
     ----------
@@ -28,45 +34,47 @@ class Profile(ABC):
 
     @property
     @abstractmethod
-    def reach(self):
+    def reach(self) -> float:
         ...
 
     @property
     @abstractmethod
-    def bounded(self):
+    def bounded(self) -> bool:
         ...
 
     @abstractmethod
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         ...
 
 
 class Formula(Profile):
     """A profile that is given as a function."""
 
-    def __init__(self, delta, reach, infinite=0.0):
+    def __init__(self, delta: Callable[[Any], Any], reach: float, infinite: float = 0.0) -> None:
         self._delta, self._reach, self.infinite = delta, float(reach), float(infinite)
 
     @property
-    def reach(self):
+    def reach(self) -> float:
         return self._reach
 
     @property
-    def bounded(self):
+    def bounded(self) -> bool:
         return float(self.delta(self.reach)) <= self.infinite
 
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         return self._delta(epsilon)
 
 
-def worse(profiles):
+def worse(profiles: list[Profile]) -> Profile:
     """The largest of several profiles, everywhere."""
-    return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0),
-                   max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles))  # fmt: skip
+    reach, infinite = max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles)
+    return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0), reach, infinite)
 
 
 class Factor(NamedTuple):
-    """`times` equal factors of a product: their profiles in the two directions, and the step of their losses if there is one."""
+    """`times` equal factors of a product: their profiles in the two directions, and the step of their losses if there
+    is one.
+    """
 
     ahead: Profile
     back: Profile
@@ -74,10 +82,10 @@ class Factor(NamedTuple):
     step: float | None
 
     @property
-    def reach(self):
+    def reach(self) -> float:
         return max(self.ahead.reach, self.back.reach)
 
-    def swapped(self):
+    def swapped(self) -> Factor:
         """The same factor in the other direction."""
         return self._replace(ahead=self.back, back=self.ahead)
 
@@ -90,20 +98,20 @@ class Law(NamedTuple):
     infinite: float
     times: int
 
-    def variance(self):
+    def variance(self) -> float:
         mass = np.maximum(self.mass, 0) / np.maximum(self.mass, 0).sum()
         return float((mass * (self.loss - (mass * self.loss).sum()) ** 2).sum())
 
-    def log_moment(self, rate):
+    def log_moment(self, rate: float) -> float:
         """Log of the mean of e^(rate loss), for the finite losses of one of them."""
         return math.log((np.maximum(self.mass, 0) * np.exp(rate * self.loss)).sum())
 
-    def tilted(self, rate):
+    def tilted(self, rate: float) -> Law:
         """The law with masses in proportion to mass e^(rate loss)."""
         return self._replace(mass=self.mass * np.exp(rate * self.loss - self.log_moment(rate)))
 
 
-def dominating_law(ahead, back, step, times=1):
+def dominating_law(ahead: Profile, back: Profile, step: float, times: int = 1) -> Law:
     """The law of the loss under Q, on a lattice, of a pair that dominates the given one."""
     m = max(1, math.ceil(max(ahead.reach, back.reach) / step - 1e-9))
     loss = np.arange(m + 1) * step
@@ -135,26 +143,26 @@ class Table(NamedTuple):
 class Product(Profile):
     """Profile of a product in one direction, computed when it is first asked for.
 
-    All is done on the law of the total loss tilted by e^(rate loss): an error of relative size r in it is an error of at
-    most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
+    All is done on the law of the total loss tilted by e^(rate loss): an error of relative size r in it is an error of
+    at most r e^(growth - rate epsilon) in delta(epsilon), so that small deltas keep their digits.
     """
 
-    def __init__(self, factors):
+    def __init__(self, factors: list[Factor]) -> None:
         self.factors = factors
         self.infinite = any_infinite((factor.ahead.infinite, factor.times) for factor in factors)
         self.top = sum(factor.times * factor.ahead.reach for factor in factors) * (1 + 1e-15)
 
     @cached_property
-    def bounded(self):
+    def bounded(self) -> bool:
         return all(factor.ahead.bounded for factor in self.factors)
 
     @cached_property
-    def reach(self):
+    def reach(self) -> float:
         table = self._table
         window = max(table.start + table.above.size * table.step, table.step)
         return min(self.top, window) if self.bounded else window
 
-    def delta(self, epsilon):
+    def delta(self, epsilon: ArrayLike) -> Array:
         table, epsilon = self._table, np.asarray(epsilon, dtype=float)
         i = np.clip(np.ceil((epsilon - table.start) / table.step), 0, table.above.size - 1).astype(int)
         loss = table.start + i * table.step
@@ -190,7 +198,9 @@ def any_infinite(pairs):
 
 
 def _rate(laws):
-    """How much to tilt the total loss, and the log of the mean of e^(rate loss) then: about 8 for a normal loss, 10 at most."""
+    """How much to tilt the total loss, and the log of the mean of e^(rate loss) then: about 8 for a normal loss, 10 at
+    most.
+    """
     variance = sum(one.times * one.variance() for one in laws)
     variance = max(variance, 0.02 * max(one.loss[-1] for one in laws) ** 2)
     rate = (math.sqrt(1 + 64 / variance) - 1) / 2
@@ -202,7 +212,8 @@ def _rate(laws):
 
 
 def _resolution(factors):
-    """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss."""
+    """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss.
+    """
     steps = [factor.step or math.inf for factor in factors]
     base = min(steps)
     if base < math.inf and all(abs(step / base - round(step / base)) < 1e-9 for step in steps if step < math.inf):
@@ -214,7 +225,9 @@ def _resolution(factors):
     finest = min(max(4096 / math.sqrt(count), 100), 1024)
     step = max(factor.reach for factor in factors) / 256 or 1.0
     for _ in range(40):
-        variance = sum(factor.times * dominating_law(factor.ahead, factor.back, step).variance() for factor in factors) / count
+        variance = (
+            sum(factor.times * dominating_law(factor.ahead, factor.back, step).variance() for factor in factors) / count
+        )
         wanted = math.sqrt(variance) / finest
         if step <= 1.05 * wanted or wanted == 0:
             break

@@ -1,7 +1,9 @@
 """Trade-off functions: the curves, and what can be calculated with them."""
+from __future__ import annotations
+
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
 from dplib._gaussian import tails
+from dplib._types import ArrayLike, Same
 from dplib._validate import array, laws, non_negative, probability, whole
 from dplib.fdp.product import Factor, Formula, Product, Profile, worse
 
@@ -17,7 +20,8 @@ __all__ = ["TradeOff", "approx", "compose", "finite", "from_curve", "gaussian", 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeOff:
-    """A trade-off function f. Make one by `gaussian`, `laplace`, `approx`, `finite` or `from_curve`, then calculate with it.
+    """A trade-off function f. Make one by `gaussian`, `laplace`, `approx`, `finite` or `from_curve`, then calculate
+    with it.
 
     f(alpha) is the curve, f @ g the product (both outputs are seen), f ** n the n-fold product. The product theorem
     allows each mechanism to be chosen in view of the earlier outputs, but every f must be fixed in advance.
@@ -26,8 +30,8 @@ class TradeOff:
     -------
     measure : f-DP
     adjacency : the one under which f bounds the test between neighbours
-    guarantee : exact from `gaussian`, `laplace`, `approx` and `finite`, a lower bound from `from_curve` and after numerical
-        work (products, groups)
+    guarantee : exact from `gaussian`, `laplace`, `approx` and `finite`, a lower bound from `from_curve` and after
+        numerical work (products, groups)
 
     References
     ----------
@@ -48,7 +52,7 @@ class TradeOff:
     mu: float | None = None                      # of a Gaussian
     parts: tuple = ()                            # of a product
 
-    def __call__(self, alpha):
+    def __call__(self, alpha: ArrayLike) -> Same:
         """f(alpha) for alpha in [0, 1]: the highest of the supporting lines that the profiles give, never above f."""
         alpha = array("alpha", alpha, low=0, high=1)
         if self.curve is not None:
@@ -58,15 +62,19 @@ class TradeOff:
         steepest = np.where(alpha == 0, self.ahead.infinite, 1)
         return np.clip(1 - np.minimum(line, steepest) - 1e-15 * (alpha > 0), 0, 1 - alpha)[()]
 
-    def delta(self, epsilon):
-        """Smallest delta for which f implies (epsilon, delta)-DP in this direction: sup over alpha of 1 - f(alpha) - e^epsilon alpha."""
+    def delta(self, epsilon: ArrayLike) -> Same:
+        """Smallest delta for which f implies (epsilon, delta)-DP in this direction: sup over alpha of 1 - f(alpha) -
+        e^epsilon alpha.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         if not np.all(epsilon >= 0):
             raise ValueError(f"epsilon must be zero or more, got {epsilon!r}")
         known = np.where(np.isinf(epsilon), 0, epsilon)
-        return np.where(np.isinf(epsilon), self.ahead.infinite, np.clip(self.ahead.delta(known) + 0.0, self.ahead.infinite, 1))[()]
+        return np.where(
+            np.isinf(epsilon), self.ahead.infinite, np.clip(self.ahead.delta(known) + 0.0, self.ahead.infinite, 1)
+        )[()]
 
-    def epsilon(self, delta):
+    def epsilon(self, delta: float) -> float:
         """Smallest epsilon for which f implies (epsilon, delta)-DP in this direction; inf if there is none."""
         delta = probability("delta", delta)
         if self.delta(0.0) <= delta:
@@ -85,28 +93,29 @@ class TradeOff:
         root = brentq(excess, 0.0, high, xtol=1e-13 * high, rtol=1e-13)
         return float(min(high, root * (1 + 1e-12) + 1e-12 * min(1.0, high)))
 
-    def inverse(self):
+    def inverse(self) -> TradeOff:
         """The same pair of laws the other way round, T(Q, P)."""
         other = replace(self, ahead=self.back, back=self.ahead, parts=tuple((f.inverse(), n) for f, n in self.parts))
         return self if self.symmetric else replace(other, name=f"{self.name}.inverse()", curve=None)
 
     @property
-    def symmetric(self):
+    def symmetric(self) -> bool:
         """Whether f is known to be its own inverse."""
         return self.back is self.ahead or bool(self.parts) and all(f.symmetric for f, _ in self.parts)
 
-    def symmetrize(self):
+    def symmetrize(self) -> TradeOff:
         """What holds in both directions: the convex hull of min(f, f inverse). Compose first, symmetrise last."""
         if self.symmetric:
             return self
         side = worse([self.ahead, self.back])
         return TradeOff(side, side, f"{self.name}.symmetrize()", step=self.step)
 
-    def subsample(self, p):
-        """p f + (1 - p) Id: everybody takes part with probability p, independently. One direction only, not symmetrised.
+    def subsample(self, p: float) -> TradeOff:
+        """p f + (1 - p) Id: everybody takes part with probability p, independently. One direction only, not
+        symmetrised.
 
-        Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020; Dong, Roth
-        and Su 2022, section 4, for samples of fixed size).
+        Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020;
+        Dong, Roth and Su 2022, section 4, for samples of fixed size).
         """
         p = p if isinstance(p, (int, float)) and p == 1 else probability("p", p, zero=False)
         if p == 1:
@@ -126,11 +135,11 @@ class TradeOff:
         farther, nearer = Formula(remove, far * (1 + 1e-13), p * ahead.infinite), Formula(add, near * (1 + 1e-13))
         return TradeOff(farther, nearer, f"{self.name}.subsample({p:g})")
 
-    def group(self, k):
+    def group(self, k: int) -> TradeOff:
         """What holds for groups of k: 1 - (1 - f) iterated k times (Dong, Roth and Su 2022, section 2).
 
-        Its delta(epsilon) is the smallest delta(e1) + e^e1 delta(e2) + e^(e1+e2) delta(e3) + ... with e1 + e2 + ... = epsilon:
-        every split is an upper bound, so is the best one found.
+        Its delta(epsilon) is the smallest delta(e1) + e^e1 delta(e2) + e^(e1+e2) delta(e3) + ... with e1 + e2 + ... =
+        epsilon: every split is an upper bound, so is the best one found.
         """
         k = whole("k", k, least=1)
         if k == 1:
@@ -147,13 +156,13 @@ class TradeOff:
 
         return TradeOff(ahead, back, f"{self.name}.group({k})", curve, self.step)
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: TradeOff) -> TradeOff:
         return compose([(self, 1), (other, 1)]) if isinstance(other, TradeOff) else NotImplemented
 
-    def __pow__(self, n):
+    def __pow__(self, n: int) -> TradeOff:
         return compose([(self, n)])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<TradeOff {self.name}>"
 
     def _height(self, loss):
@@ -162,7 +171,7 @@ class TradeOff:
         return np.where(loss >= 0, self.ahead.delta(up), np.exp(-down) * self.back.delta(down) - np.expm1(-down))
 
 
-def approx(epsilon, *, delta=0.0):
+def approx(epsilon: float, *, delta: float = 0.0) -> TradeOff:
     """f of (epsilon, delta)-DP; with delta = 0 that of randomized response.
 
     Privacy
@@ -202,13 +211,15 @@ def approx(epsilon, *, delta=0.0):
         return delta - (1 - delta) * expit(epsilon) * np.expm1(np.minimum(loss - epsilon, 0.0))
 
     def curve(alpha):
-        return np.maximum(0.0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * alpha, math.exp(-epsilon) * (1 - delta - alpha)))
+        return np.maximum(
+            0.0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * alpha, math.exp(-epsilon) * (1 - delta - alpha))
+        )
 
     side = Formula(profile, epsilon, delta)
     return TradeOff(side, side, f"approx({epsilon:g}{f', {delta:g}' if delta else ''})", curve, epsilon or None)
 
 
-def gaussian(mu):
+def gaussian(mu: float) -> TradeOff:
     """G_mu = T(N(0, 1), N(mu, 1)): mu-GDP, as of Gaussian noise of standard deviation sensitivity/mu.
 
     Privacy
@@ -252,7 +263,7 @@ def gaussian(mu):
     return TradeOff(side, side, f"gaussian({mu:g})", lambda alpha: ndtr(-ndtri(alpha) - mu), mu=mu)
 
 
-def laplace(epsilon):
+def laplace(epsilon: float) -> TradeOff:
     """T(Lap(0, 1), Lap(epsilon, 1)): the Laplace mechanism for one number whose change attains the sensitivity.
 
     Privacy
@@ -290,13 +301,15 @@ def laplace(epsilon):
         left, least = alpha < math.exp(-epsilon) / 2, math.exp(-epsilon)
         with np.errstate(over="ignore"):
             middle = least / np.maximum(4 * alpha, 1e-300)
-        return np.where(left, 1 - np.exp(min(epsilon, 700)) * alpha, np.where(alpha <= 0.5, middle, least * (1 - alpha)))
+        return np.where(
+            left, 1 - np.exp(min(epsilon, 700)) * alpha, np.where(alpha <= 0.5, middle, least * (1 - alpha))
+        )
 
     side = Formula(lambda loss: -np.expm1(np.minimum(loss - epsilon, 0.0) / 2), epsilon)
     return TradeOff(side, side, f"laplace({epsilon:g})", curve)
 
 
-def finite(p, q):
+def finite(p: ArrayLike, q: ArrayLike) -> TradeOff:
     """T(P, Q) of two laws on the same finitely many outcomes, by the lemma of Neyman and Pearson.
 
     Privacy
@@ -329,8 +342,8 @@ def finite(p, q):
     >>> round(f.epsilon(0.0), 4), round(float(f(0.25)), 4)
     (1.0986, 0.25)
     """
-    p, q = (law / law.sum() for law in laws(p, q))
-    return TradeOff(_outcomes(p, q), _outcomes(q, p), f"finite({p.size} outcomes)")
+    one, other = (law / law.sum() for law in laws(p, q))
+    return TradeOff(_outcomes(one, other), _outcomes(other, one), f"finite({one.size} outcomes)")
 
 
 def _outcomes(p, q):
@@ -348,7 +361,7 @@ def _outcomes(p, q):
     return Formula(profile, most, infinite)
 
 
-def worst(functions):
+def worst(functions: Iterable[TradeOff]) -> TradeOff:
     """The best promise that all of several trade-off functions keep: the convex hull of their minimum.
 
     It is what one of several releases costs when each person takes part in one of them only.
@@ -387,25 +400,27 @@ def worst(functions):
     if len(functions) == 1:
         return functions[0]
     if all(f.mu is not None for f in functions):
-        return gaussian(max(f.mu for f in functions))
+        return gaussian(max(f.mu for f in functions if f.mu is not None))
     ahead = worse([f.ahead for f in functions])
     back = ahead if all(f.symmetric for f in functions) else worse([f.back for f in functions])
     steps = {f.step for f in functions}
     return TradeOff(ahead, back, f"worst({len(functions)} functions)", step=steps.pop() if len(steps) == 1 else None)
 
 
-def from_curve(alpha, beta):
+def from_curve(alpha: ArrayLike, beta: ArrayLike) -> TradeOff:
     """The highest trade-off function that is below every trade-off function through the given points.
 
     Between two points a convex curve lies above the lines through the neighbouring pairs, not above its own chord:
-    joining the dots would promise more privacy than there is. The points (1, 0) and f(0) <= 1 are used, too. What the points
-    prove at a single alpha may be more (at the points themselves it is beta), but all of it together is not convex.
+    joining the dots would promise more privacy than there is. The points (1, 0) and f(0) <= 1 are used, too. What the
+    points prove at a single alpha may be more (at the points themselves it is beta), but all of it together is not
+    convex.
 
     Privacy
     -------
     measure : f-DP
     adjacency : the one of the points
-    guarantee : a lower bound on f, if the points lie on it, and no convex function is a higher one; estimates have no guarantee
+    guarantee : a lower bound on f, if the points lie on it, and no convex function is a higher one; estimates have no
+        guarantee
 
     Parameters
     ----------
@@ -443,17 +458,21 @@ def from_curve(alpha, beta):
     if np.any(np.abs(beta - np.interp(alpha, a, b)) > 1e-9):
         raise ValueError(f"beta: no trade-off function passes through these points, got {beta!r}")
     slope = np.diff(b) / np.diff(a)
-    before, after = slope[:-1], np.append(slope[1:], 0.0)       # at each dip: lines through the pair to its left and the one to its right
+    # at each dip: lines through the pair to its left and the one to its right
+    before, after = slope[:-1], np.append(slope[1:], 0.0)
     at_left, at_right = b[1:-1] - before * a[1:-1], b[1:] - after * a[1:]            # their heights at alpha = 0
     dip = np.clip((at_left - at_right[1:]) / np.maximum(after[1:] - before, 1e-300), a[1:-1], a[2:])
-    a, b = lower_hull(np.concatenate([[0.0], dip, [1.0]]), np.maximum(0.0, np.concatenate([[at_right[0]], at_left + before * dip, [0.0]])))
+    a, b = lower_hull(
+        np.concatenate([[0.0], dip, [1.0]]),
+        np.maximum(0.0, np.concatenate([[at_right[0]], at_left + before * dip, [0.0]])),
+    )
     p, q = np.append(0.0, np.diff(a)), np.append(1 - b[0], -np.diff(b))
     return replace(finite(p, np.maximum(q, 0.0)), name=f"from_curve({alpha.size} points)")
 
 
 def lower_hull(x, y):
     """Corners of the lower convex hull of points, from left to right."""
-    hull = []
+    hull: list[tuple[float, float]] = []
     for point in sorted(zip(x.tolist(), y.tolist())):
         if hull and hull[-1][0] == point[0]:     # the lower one came first
             continue
@@ -466,19 +485,20 @@ def lower_hull(x, y):
     return np.array(hull).T
 
 
-def compose(parts):
+def compose(parts: Iterable[tuple[TradeOff, int]]) -> TradeOff:
     """Product of many trade-off functions, [(f, n), ...]: f n times and so on, in any order.
 
-    The loss of each part is moved to a lattice in the way that joins the dots of its profile in e^epsilon (an upper bound
-    on a convex function, hence a pair of laws that is never more private), and the n-fold law is one Fourier transform.
+    The loss of each part is moved to a lattice in the way that joins the dots of its profile in e^epsilon (an upper
+    bound on a convex function, hence a pair of laws that is never more private), and the n-fold law is one Fourier
+    transform.
 
     Privacy
     -------
     measure : f-DP
     adjacency : the one shared by the parts
-    guarantee : a lower bound on the product: round-off, wrap-around and the cut-off tails are added to delta. Exact up to
-        round-off when all losses are on one lattice (`approx`), exact for Gaussians. Each part must be fixed in advance;
-        the mechanism behind it may be chosen in view of earlier outputs
+    guarantee : a lower bound on the product: round-off, wrap-around and the cut-off tails are added to delta. Exact up
+        to round-off when all losses are on one lattice (`approx`), exact for Gaussians. Each part must be fixed in
+        advance; the mechanism behind it may be chosen in view of earlier outputs
 
     Parameters
     ----------
@@ -495,7 +515,8 @@ def compose(parts):
 
     References
     ----------
-    Dong, Roth and Su (2022), section 3 (composition); Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022) (joining the dots).
+    Dong, Roth and Su (2022), section 3 (composition); Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022) (joining
+    the dots).
 
     Examples
     --------
@@ -520,7 +541,9 @@ def compose(parts):
     factors = [Factor(f.ahead, f.back, n, f.step) for f, n in flat]
     ahead = Product(factors)
     back = ahead if all(f.symmetric for f, _ in flat) else Product([factor.swapped() for factor in factors])
-    name = " @ ".join(f"{f.name} ** {n}" if n > 1 else f.name for f, n in flat[:3]) + (" @ ..." if len(flat) > 3 else "")
+    name = " @ ".join(f"{f.name} ** {n}" if n > 1 else f.name for f, n in flat[:3]) + (
+        " @ ..." if len(flat) > 3 else ""
+    )
     return TradeOff(ahead, back, f"({name})", parts=tuple(flat))
 
 
@@ -553,13 +576,15 @@ def _minimum(function, low, high, rounds=64):
         low, high = np.where(lower, low, left), np.where(lower, right, high)
         fresh = np.where(lower, high - ratio * (high - low), low + ratio * (high - low))
         value = function(fresh)
-        left, right, at_left, at_right = (np.where(lower, fresh, right), np.where(lower, left, fresh),
-                                          np.where(lower, value, at_right), np.where(lower, at_left, value))  # fmt: skip
+        left, right = np.where(lower, fresh, right), np.where(lower, left, fresh)
+        at_left, at_right = np.where(lower, value, at_right), np.where(lower, at_left, value)
     return best
 
 
 def _grouped(f, k):
-    """Profile of `f.group(k)` in the forward direction; the groups of 2, 3, ... on the way are tables joined in e^epsilon."""
+    """Profile of `f.group(k)` in the forward direction; the groups of 2, 3, ... on the way are tables joined in
+    e^epsilon.
+    """
     reach = min(max(f.ahead.reach, f.back.reach), 300.0)
     step = f.step / math.ceil(f.step * 1024 / reach) if f.step else max(reach, 1e-300) / 1024
     infinite = 0.0

@@ -1,10 +1,12 @@
 """RAPPOR: strings that nobody listed in advance, reported again and again."""
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import bits, finite, probability, whole
 from dplib.local.reports import flip
 
@@ -24,11 +26,11 @@ class Rappor:
     -------
     measure : epsilon-DP of a person's reports, against whoever collects them (local model)
     adjacency : replace: one person's value for another, the cohort being public and drawn without looking at the value
-    guarantee : `epsilon_one` for one report, `epsilon(n)` for n reports of one value, `epsilon_permanent` for any number;
-        exact for two values with 2 * hashes different bits, smaller when bits coincide. All this is for one value kept
-        for ever, with one permanent filter. n reports from n filters, one for each report, cost n * epsilon_one. m
-        different values cost up to m * epsilon_permanent between people whose values change, and come back, at the same
-        times; the times themselves are not protected
+    guarantee : `epsilon_one` for one report, `epsilon(n)` for n reports of one value, `epsilon_permanent` for any
+        number; exact for two values with 2 * hashes different bits, smaller when bits coincide. All this is for one
+        value kept for ever, with one permanent filter. n reports from n filters, one for each report, cost n *
+        epsilon_one. m different values cost up to m * epsilon_permanent between people whose values change, and come
+        back, at the same times; the times themselves are not protected
 
     Parameters
     ----------
@@ -79,16 +81,18 @@ class Rappor:
             raise ValueError(f"q must lie in (p, 1] with p={self.p!r}, got {self.q!r}")
 
     @property
-    def epsilon_one(self):
-        """Loss of a single report: hashes * ln(q* (1 - p*) / (p* (1 - q*))), q* and p* being the chances of a one from end to end."""
+    def epsilon_one(self) -> float:
+        """Loss of a single report: hashes * ln(q* (1 - p*) / (p* (1 - q*))), q* and p* being the chances of a one from
+        end to end.
+        """
         return self.epsilon(1)
 
     @property
-    def epsilon_permanent(self):
+    def epsilon_permanent(self) -> float:
         """Loss of the permanent filter, hence of any number of reports: 2 * hashes * ln((1 - f/2) / (f/2))."""
         return 2 * self.hashes * _log_ratio(self.f, 0.0)
 
-    def epsilon(self, reports):
+    def epsilon(self, reports: int) -> float:
         """Exact loss of this many reports of one value by one person, all from the same permanent filter.
 
         The reports that tell most are the unanimous ones: all n ones where only the first value has its bits, all n
@@ -111,7 +115,7 @@ class Rappor:
         n = whole("reports", reports, least=1)
         return self.hashes * sum(_log_ratio(self.f, x**n) for x in (self.p / self.q, (1 - self.q) / (1 - self.p)))
 
-    def bloom(self, values, cohorts):
+    def bloom(self, values: Iterable, cohorts: ArrayLike) -> Array:
         """The Bloom filters, without any noise: private.
 
         Parameters
@@ -132,15 +136,16 @@ class Rappor:
         """
         if isinstance(values, (str, bytes)) or not np.iterable(values):
             raise ValueError(f"values must be a sequence, one for each person, got a {type(values).__name__}")
-        names, found = [str(value) for value in values], {}
+        names = [str(value) for value in values]
         cohorts = self._cohorts(cohorts, len(names))
+        found: dict[tuple[int, str], int] = {}
         rows = [found.setdefault(pair, len(found)) for pair in zip(cohorts.tolist(), names)]
         filters = np.zeros((len(found), self.bits), dtype=np.uint8)
         for row, pair in enumerate(found):
             filters[row, [self._bit(index, *pair) for index in range(self.hashes)]] = 1
         return filters[np.array(rows, dtype=int)]
 
-    def permanent(self, values, cohorts, *, rng=None):
+    def permanent(self, values: Iterable, cohorts: ArrayLike, *, rng: Rng = None) -> Array:
         """The permanent filters: to be drawn once for each person and value, and kept by the person.
 
         Drawn anew for each report, they would average out, and epsilon_permanent would limit nothing.
@@ -162,7 +167,7 @@ class Rappor:
         """
         return flip(self.bloom(values, cohorts) == 1, 1 - self.f / 2, self.f / 2, rng)
 
-    def report(self, permanent, *, rng=None):
+    def report(self, permanent: ArrayLike, *, rng: Rng = None) -> Array:
         """One report from each permanent filter, with fresh coins.
 
         Parameters
@@ -184,13 +189,13 @@ class Rappor:
             raise ValueError(f"permanent must have a last axis of length bits={self.bits}, got shape {permanent.shape}")
         return flip(permanent == 1, self.q, self.p, rng)
 
-    def decode(self, reports, cohorts, candidates):
+    def decode(self, reports: ArrayLike, cohorts: ArrayLike, candidates: Iterable) -> tuple[Array, Array]:
         """Relative frequency of each candidate among the people behind the reports, one of each person, with its error.
 
-        Each bit, less its noise, is an unbiased count of the people who have it set; least squares explains these counts
-        by the candidates' filters and a constant, which stands for everybody else. Unbiased if all others' filters were
-        drawn by chance (a frequent value that is not listed lends weight to the candidates it collides with), hence
-        neither forced into [0, 1] nor summing to 1. Looks at the reports only: costs nothing.
+        Each bit, less its noise, is an unbiased count of the people who have it set; least squares explains these
+        counts by the candidates' filters and a constant, which stands for everybody else. Unbiased if all others'
+        filters were drawn by chance (a frequent value that is not listed lends weight to the candidates it collides
+        with), hence neither forced into [0, 1] nor summing to 1. Looks at the reports only: costs nothing.
 
         Parameters
         ----------
@@ -213,15 +218,20 @@ class Rappor:
         if reports.shape[1] != self.bits:
             raise ValueError(f"reports must have bits={self.bits} columns, got shape {reports.shape}")
         cohorts, candidates = self._cohorts(cohorts, len(reports)), list(candidates)
-        zero = (1 - self.f / 2) * self.p + self.f / 2 * self.q                   # chance of a one where the filter has a zero
-        groups = []                                                              # of each cohort: design matrix, everybody's unbiased bits
+        # chance of a one where the filter has a zero
+        zero = (1 - self.f / 2) * self.p + self.f / 2 * self.q
+        # of each cohort: design matrix, everybody's unbiased bits
+        groups = []
         for cohort in np.unique(cohorts):
             filters = self.bloom(candidates, np.full(len(candidates), cohort))
             design = np.column_stack([filters.T, np.ones(self.bits)])
             groups.append((design, (reports[cohorts == cohort] - zero) / ((1 - self.f) * (self.q - self.p))))
         gram = sum(len(people) * design.T @ design for design, people in groups)
         if len(candidates) == 0 or np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
-            raise ValueError(f"candidates must be at least one and differ in their filters, got {len(candidates)} for {len(groups)} cohorts")
+            raise ValueError(
+                f"candidates must be at least one and differ in their filters, got {len(candidates)} for "
+                f"{len(groups)} cohorts"
+            )
         inverse = np.linalg.inv(gram)
         fit = inverse @ sum(design.T @ people.sum(axis=0) for design, people in groups)
         variance = sum((((people - design @ fit) @ design @ inverse) ** 2).sum(axis=0) for design, people in groups)
@@ -232,16 +242,21 @@ class Rappor:
         key = f"{self.seed} {cohort} {index} {name}".encode(errors="surrogatepass")
         return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) % self.bits
 
-    def _cohorts(self, cohorts, n):
+    def _cohorts(self, cohorts: ArrayLike, n: int) -> Array:
         cohorts = np.asarray(cohorts)
         if cohorts.shape != (n,) or (n and not np.issubdtype(cohorts.dtype, np.integer)):
-            raise ValueError(f"cohorts must be {n} whole numbers, one for each person, got dtype {cohorts.dtype} and shape {cohorts.shape}")
+            raise ValueError(
+                f"cohorts must be {n} whole numbers, one for each person, got dtype {cohorts.dtype} and shape "
+                f"{cohorts.shape}"
+            )
         if n and not 0 <= cohorts.min() <= cohorts.max() < self.cohorts:
             raise ValueError(f"cohorts must lie in 0..{self.cohorts - 1}, got {cohorts.min()}..{cohorts.max()}")
         return cohorts
 
 
 def _log_ratio(f, x):
-    """What one bit of the filter gives away after reports that are x times as likely from the wrong permanent bit as from the right."""
+    """What one bit of the filter gives away after reports that are x times as likely from the wrong permanent bit as
+    from the right.
+    """
     wrong = f / 2 + (1 - f / 2) * x
     return math.log((1 - f / 2 + f / 2 * x) / wrong) if wrong > 0 else math.inf

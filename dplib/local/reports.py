@@ -4,12 +4,13 @@ import math
 import numpy as np
 from scipy.special import expit
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import bits, choice, integers, positive, whole
 
 __all__ = ["estimate", "estimate_unary", "randomized_response", "unary"]
 
 
-def randomized_response(values, *, epsilon, k=2, rng=None):
+def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: Rng = None) -> Array:
     """Each person reports the own value with probability e^epsilon/(e^epsilon + k - 1), else one of the others, evenly.
 
     Privacy
@@ -47,12 +48,13 @@ def randomized_response(values, *, epsilon, k=2, rng=None):
     [0, 0, 1, 1]
     """
     values, k, rng = integers("values", values), whole("k", k, least=2), np.random.default_rng(rng)
-    values = np.clip(values, np.int64(0), np.int64(k - 1)).astype(np.int64)       # clipped first, or a large uint64 would wrap
+    # clipped first, or a large uint64 would wrap
+    values = np.clip(values, np.int64(0), np.int64(k - 1)).astype(np.int64)
     lies = rng.random(values.shape) < _lying(positive("epsilon", epsilon), k)
     return np.where(lies, (values + rng.integers(1, k, values.shape)) % k, values)
 
 
-def estimate(reports, *, epsilon, k=2):
+def estimate(reports: ArrayLike, *, epsilon: float, k: int = 2) -> tuple[Array, Array]:
     """Relative frequency of each value among the people behind the reports of `randomized_response`, with its error.
 
     Unbiased, hence not forced into [0, 1].
@@ -96,15 +98,17 @@ def estimate(reports, *, epsilon, k=2):
         raise ValueError("reports must hold at least one")
     if reports.min() < 0 or reports.max() >= k:
         raise ValueError(f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}")
-    truth, gap = 1 - (k - 1) * lie, lie * math.expm1(min(epsilon, 700.0))       # gap is truth - lie, which cancels for small epsilon
+    # gap is truth - lie, which cancels for small epsilon
+    truth, gap = 1 - (k - 1) * lie, lie * math.expm1(min(epsilon, 700.0))
     frequencies = (np.bincount(reports.ravel().astype(np.int64), minlength=k) / reports.size - lie) / gap
     inside = np.clip(frequencies, 0, 1)
     variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie)) / reports.size
     return frequencies, np.sqrt(variance) / gap
 
 
-def unary(values, *, epsilon, k, method="optimized", rng=None):
-    """Each person writes the own value as k bits, a single one among zeros, and reports every bit through a coin of its own.
+def unary(values: ArrayLike, *, epsilon: float, k: int, method: str = "optimized", rng: Rng = None) -> Array:
+    """Each person writes the own value as k bits, a single one among zeros, and reports every bit through a coin of its
+    own.
 
     "optimized" keeps the one with probability 1/2 and turns a zero into a one with probability 1/(e^epsilon + 1).
     "symmetric" keeps every bit with probability e^(epsilon/2)/(e^(epsilon/2) + 1); this is basic RAPPOR asked once.
@@ -135,7 +139,8 @@ def unary(values, *, epsilon, k, method="optimized", rng=None):
     Raises
     ------
     ValueError
-        If `values` is not of an integer type, `method` is unknown, `epsilon` is not positive or k is not a whole number >= 2.
+        If `values` is not of an integer type, `method` is unknown, `epsilon` is not positive or k is not a whole number
+        >= 2.
 
     References
     ----------
@@ -148,11 +153,12 @@ def unary(values, *, epsilon, k, method="optimized", rng=None):
     """
     values, k = integers("values", values), whole("k", k, least=2)
     truth, lie, _ = _unary_rates(epsilon, method)
-    moved = np.searchsorted(np.arange(1, k), values, side="right")               # how many of 1, ..., k - 1 the value reaches
+    # how many of 1, ..., k - 1 the value reaches
+    moved = np.searchsorted(np.arange(1, k), values, side="right")
     return flip(moved[..., None] == np.arange(k), truth, lie, rng)
 
 
-def estimate_unary(reports, *, epsilon, method="optimized"):
+def estimate_unary(reports: ArrayLike, *, epsilon: float, method: str = "optimized") -> tuple[Array, Array]:
     """Relative frequency of each value among the people behind the reports of `unary`, with its error.
 
     Unbiased, hence not forced into [0, 1]; unlike those of `estimate` the frequencies need not sum to 1.
@@ -182,7 +188,8 @@ def estimate_unary(reports, *, epsilon, method="optimized"):
 
     References
     ----------
-    Wang, Blocki, Li and Jha (2017), section 4: the variance of a rare value is 4 e^epsilon/(n (e^epsilon - 1)^2) for "optimized".
+    Wang, Blocki, Li and Jha (2017), section 4: the variance of a rare value is 4 e^epsilon/(n (e^epsilon - 1)^2) for
+    "optimized".
 
     Examples
     --------
@@ -196,7 +203,9 @@ def estimate_unary(reports, *, epsilon, method="optimized"):
     truth, lie, gap = _unary_rates(epsilon, method)
     frequencies = (reports.mean(axis=0) - lie) / gap
     inside = np.clip(frequencies, 0, 1)
-    return frequencies, np.sqrt((inside * (truth * (1 - truth) - lie * (1 - lie)) + lie * (1 - lie)) / len(reports)) / gap
+    return frequencies, np.sqrt(
+        (inside * (truth * (1 - truth) - lie * (1 - lie)) + lie * (1 - lie)) / len(reports)
+    ) / gap
 
 
 def _lying(epsilon, k):
@@ -205,7 +214,8 @@ def _lying(epsilon, k):
 
 
 def _unary_rates(epsilon, method):
-    """Chance that a one is reported as a one, that a zero is, and the difference, which would cancel for small epsilon."""
+    """Chance that a one is reported as a one, that a zero is, and the difference, which would cancel for small epsilon.
+    """
     epsilon = positive("epsilon", epsilon)
     if choice("method", method, ("optimized", "symmetric")) == "optimized":
         return 0.5, float(expit(-epsilon)), math.tanh(epsilon / 2) / 2

@@ -1,14 +1,19 @@
-"""The exact law of what the technique says, so that a claim about its privacy loss can be computed and not only believed."""
+"""The exact law of what the technique says, so that a claim about its privacy loss can be computed and not only
+believed.
+"""
 import numpy as np
 from scipy.special import logsumexp
 
+from dplib._types import Array, ArrayLike, Same
 from dplib._validate import array, finite, non_negative, positive
-from dplib.svt.mechanism import scales  # noqa: F401  (for the examples)
+from dplib.svt.mechanism import Scales, scales  # noqa: F401  (scales for the examples)
 
 __all__ = ["index_pmf", "log_laplace_cdf", "log_probability"]
 
 
-def log_probability(outcome, answers, *, threshold, noise, values=None):
+def log_probability(
+    outcome: ArrayLike, answers: ArrayLike, *, threshold: float, noise: Scales, values: ArrayLike | None = None,
+) -> float:
     """Exact log-probability of one sequence of replies, by quadrature over the noisy threshold.
 
     Given the noisy threshold t the replies are independent, so the probability is the integral over t of the Laplace
@@ -68,7 +73,8 @@ def log_probability(outcome, answers, *, threshold, noise, values=None):
         return _log_interval(low, high, threshold, b1)
     if b1 == 0:
         return float(log_laplace_cdf(np.where(outcome, answers - threshold, threshold - answers) / b2).sum())
-    replies, repeats = np.unique(np.column_stack([answers, outcome]), axis=0, return_counts=True)      # equal ones count together
+    # equal ones count together
+    replies, repeats = np.unique(np.column_stack([answers, outcome]), axis=0, return_counts=True)
     t, total = _nodes(replies[:, 0], threshold, b1, b2)
     for (answer, passed), times in zip(replies, repeats):
         total = total + times * log_laplace_cdf((answer - t if passed else t - answer) / b2)
@@ -95,14 +101,15 @@ def _log_interval(low, high, centre, scale):
     gap, low, high = high - low, (low - centre) / scale, (high - centre) / scale
     if low > 0:                                  # by symmetry, where the distribution function is small
         low, high = -high, -low
-    if gap / scale < 1e-12:                       # density times width: the ends may be the same number after the division
+    # density times width: the ends may be the same number after the division
+    if gap / scale < 1e-12:
         return float(np.log(gap) - np.log(2 * scale) + min(high, 0.0))
     if high <= 0:
         return float(high - np.log(2) + np.log(-np.expm1(-gap / scale)))
     return float(np.log((-np.expm1(-high) - np.expm1(low)) / 2))
 
 
-def index_pmf(answers, *, threshold, noise):
+def index_pmf(answers: ArrayLike, *, threshold: float, noise: Scales) -> Array:
     """Exact law of the first positive reply: the probability of each index, and last that of none.
 
     Privacy
@@ -158,14 +165,19 @@ def _nodes(answers, threshold, b1, b2):
     cuts = np.concatenate([[corners[0] - reach], corners, [corners[-1] + reach]])
     pieces = np.ceil(np.diff(cuts) / min(b1, b2))
     if pieces.sum() > 100_000:
-        raise ValueError(f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the smallest scale")
-    edges = np.concatenate([np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]])
+        raise ValueError(
+            f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the "
+            "smallest scale"
+        )
+    edges = np.concatenate(
+        [np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]]
+    )
     width = np.diff(edges)[:, None]              # never 0, but half of it can be
     t = (edges[:-1, None] + width * ((_POINTS + 1) / 2)).ravel()
     return t, (np.log(width) + np.log(_WEIGHTS / 2)).ravel() - np.abs(t - threshold) / b1 - np.log(2 * b1)
 
 
-def log_laplace_cdf(x):
+def log_laplace_cdf(x: float | Array) -> Same:
     """Log of the distribution function of Lap(1), accurate in both tails.
 
     The reply "No" to `answer` at noisy threshold t, with noise of scale b, has log-probability

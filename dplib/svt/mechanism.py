@@ -1,23 +1,30 @@
 """The technique itself: noise scales, a whole list at once, and a conversation."""
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import array, choice, finite, positive, probability, whole
 
 __all__ = ["AboveThreshold", "Scales", "above_threshold", "numeric_sparse", "scales"]
 
 
 class Scales(NamedTuple):
-    """Laplace scales of one run: on the threshold, on each compared answer, on each released value (inf: none is released)."""
+    """Laplace scales of one run: on the threshold, on each compared answer, on each released value (inf: none is
+    released).
+    """
 
     threshold: float
     query: float
     value: float
 
 
-def scales(epsilon, *, c=1, sensitivity=1.0, monotone=False, numeric=0.0, split="even"):
+def scales(
+    epsilon: float, *, c: int = 1, sensitivity: float = 1.0, monotone: bool = False, numeric: float = 0.0,
+    split: str = "even",
+) -> Scales:
     """Noise scales with which the sparse vector technique costs `epsilon` in all.
 
     `epsilon` is cut into three: a share `numeric` for released values, and the rest between threshold (e1) and
@@ -72,10 +79,17 @@ def scales(epsilon, *, c=1, sensitivity=1.0, monotone=False, numeric=0.0, split=
     for_values = numeric * epsilon
     for_threshold = (epsilon - for_values) / (1 + ratio)
     for_queries = epsilon - for_values - for_threshold
-    return Scales(sensitivity / for_threshold, factor * sensitivity / for_queries, c * sensitivity / for_values if numeric else np.inf)
+    return Scales(
+        sensitivity / for_threshold,
+        factor * sensitivity / for_queries,
+        c * sensitivity / for_values if numeric else np.inf,
+    )
 
 
-def above_threshold(answers, *, threshold, sensitivity, epsilon, c=1, monotone=False, split="even", rng=None):
+def above_threshold(
+    answers: ArrayLike | Iterable[float], *, threshold: float, sensitivity: float, epsilon: float, c: int = 1,
+    monotone: bool = False, split: str = "even", rng: Rng = None,
+) -> Array:
     """Indices of the first `c` answers that pass a noisy threshold.
 
     One noise is drawn for the threshold, a fresh one for every comparison, and the run stops at its c-th positive
@@ -121,7 +135,10 @@ def above_threshold(answers, *, threshold, sensitivity, epsilon, c=1, monotone=F
     return _scan(answers, finite("threshold", threshold), noise, c, np.random.default_rng(rng))[0]
 
 
-def numeric_sparse(answers, *, threshold, sensitivity, epsilon, c=1, monotone=False, split="even", numeric=0.5, rng=None):
+def numeric_sparse(
+    answers: ArrayLike | Iterable[float], *, threshold: float, sensitivity: float, epsilon: float, c: int = 1,
+    monotone: bool = False, split: str = "even", numeric: float = 0.5, rng: Rng = None,
+) -> tuple[Array, Array]:
     """Indices of the first `c` answers that pass a noisy threshold, and those answers with fresh noise.
 
     The released values carry noise of their own, paid from the share `numeric` of epsilon. Printing the noisy answer
@@ -161,7 +178,14 @@ def numeric_sparse(answers, *, threshold, sensitivity, epsilon, c=1, monotone=Fa
     >>> indices.tolist(), bool(abs(values[0] - 9000) < 100)
     ([2], True)
     """
-    noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split, numeric=probability("numeric", numeric, zero=False))
+    noise = scales(
+        epsilon,
+        c=c,
+        sensitivity=sensitivity,
+        monotone=monotone,
+        split=split,
+        numeric=probability("numeric", numeric, zero=False),
+    )
     rng = np.random.default_rng(rng)
     indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)
     return indices, exact + rng.laplace(scale=noise.value, size=exact.size)
@@ -231,16 +255,19 @@ class AboveThreshold:
     ([False, False, True], True)
     """
 
-    def __init__(self, threshold, *, sensitivity, epsilon, c=1, monotone=False, split="even", rng=None):
+    def __init__(
+        self, threshold: float, *, sensitivity: float, epsilon: float, c: int = 1, monotone: bool = False,
+        split: str = "even", rng: Rng = None,
+    ) -> None:
         self._noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split)
         self._rng, self._left = np.random.default_rng(rng), c
         self._threshold = finite("threshold", threshold) + self._rng.laplace(scale=self._noise.threshold)
 
     @property
-    def halted(self):
+    def halted(self) -> bool:
         return self._left == 0
 
-    def ask(self, answer):
+    def ask(self, answer: float) -> bool:
         """Whether this exact answer passes.
 
         Parameters

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import array, choice, finite, positive, whole
 from dplib.svt.law import log_probability
 from dplib.svt.mechanism import Scales
@@ -31,8 +32,8 @@ class Variant:
     threshold, query : callable
         (epsilon, c) -> Laplace scale on the threshold and on the answers; 0 for no noise.
     guarantee : callable
-        (epsilon, c) -> the pure epsilon that it really has over lists of any length; inf if none, though a variant that stops
-        then still has an (epsilon, delta).
+        (epsilon, c) -> the pure epsilon that it really has over lists of any length; inf if none, though a variant that
+        stops then still has an (epsilon, delta).
     claim : callable
         (epsilon, c) -> the total that its source claims.
     stops : bool
@@ -58,7 +59,7 @@ class Variant:
     flaw: str = ""
     mend: str = ""
 
-    def noise(self, epsilon, c=1):
+    def noise(self, epsilon: float, c: int = 1) -> Scales:
         """The scales of a run as `Scales`."""
         return Scales(float(self.threshold(epsilon, c)), float(self.query(epsilon, c)), math.inf)
 
@@ -66,67 +67,99 @@ class Variant:
 VARIANTS = {
     "alg1": Variant(
         "Lyu, Su and Li (2017), Algorithm 1",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 * c / e, guarantee=_claimed,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 4 * c / e,
+        guarantee=_claimed,
     ),
     "alg2": Variant(
         "Dwork and Roth (2014), Sparse",
-        threshold=lambda e, c: 2 * c / e, query=lambda e, c: 4 * c / e, guarantee=_claimed, redraws=True,
+        threshold=lambda e, c: 2 * c / e,
+        query=lambda e, c: 4 * c / e,
+        guarantee=_claimed,
+        redraws=True,
     ),
     "alg3": Variant(
         "Roth's lecture notes (2011)",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 2 * c / e, guarantee=_never, releases=True,
-        flaw="publishes the noisy answer that passed, an upper limit for the noisy threshold; and its answers have half the noise they need",
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 2 * c / e,
+        guarantee=_never,
+        releases=True,
+        flaw=("publishes the noisy answer that passed, an upper limit for the noisy threshold; and its answers have "
+              "half the noise they need"),
         mend="publish a fresh noisy answer, paid for by itself, and double the noise on the answers",
     ),
     "alg4": Variant(
         "Lee and Clifton (2014)",
-        threshold=lambda e, c: 4 / e, query=lambda e, c: 4 / (3 * e), guarantee=lambda e, c: (1 + 6 * c) / 4 * e,
+        threshold=lambda e, c: 4 / e,
+        query=lambda e, c: 4 / (3 * e),
+        guarantee=lambda e, c: (1 + 6 * c) / 4 * e,
         flaw="the noise on the answers does not grow with c, and is too small even for c = 1",
         mend="noise 2c/epsilon2 on the answers",
     ),
     "alg5": Variant(
         "Stoddard, Chen and Machanavajjhala (2014)",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 0, guarantee=_never, stops=False,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 0,
+        guarantee=_never,
+        stops=False,
         flaw="no noise on the answers: the order of two answers can be read off",
         mend="noise on the answers, and a stop",
     ),
     "alg6": Variant(
         "Chen, Xiao, Zhang and Xu (2015)",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 2 / e, guarantee=_never, stops=False,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 2 / e,
+        guarantee=_never,
+        stops=False,
         flaw="never stops: every positive answer costs, and nobody counts them",
         mend="stop at the c-th positive answer, noise 4c/epsilon on the answers",
     ),
     "no_stop": Variant(
         "a note on the web: the loop goes on",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 / e, guarantee=_never, stops=False,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 4 / e,
+        guarantee=_never,
+        stops=False,
         flaw="the noise is right for one positive answer, but it does not stop there",
         mend="stop",
     ),
     "reused_value": Variant(
         "the same note: the compared value may be published",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 * c / e, guarantee=_never, releases=True,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 4 * c / e,
+        guarantee=_never,
+        releases=True,
         flaw="publishes the noisy answer that passed",
         mend="publish a fresh noisy answer, paid for by itself",
     ),
     "noise_of_one": Variant(
         "the same note: c answers for c epsilon1 + epsilon2",
-        threshold=lambda e, c: 2 / e, query=lambda e, c: 4 / e, guarantee=lambda e, c: (1 + c) / 2 * e, claim=lambda e, c: (c + 1) / 2 * e,
+        threshold=lambda e, c: 2 / e,
+        query=lambda e, c: 4 / e,
+        guarantee=lambda e, c: (1 + c) / 2 * e,
+        claim=lambda e, c: (c + 1) / 2 * e,
         flaw="gives c answers with the noise of one",
         mend="noise 2c/epsilon2 on the answers",
     ),
     "public_threshold": Variant(
         "the same note: the threshold's own sensitivity is zero",
-        threshold=lambda e, c: 0, query=lambda e, c: 4 * c / e, guarantee=_never,
+        threshold=lambda e, c: 0,
+        query=lambda e, c: 4 * c / e,
+        guarantee=_never,
         flaw="no noise on the threshold: every negative answer is a release of its own",
         mend="noise 1/epsilon1 on the threshold",
     ),
 }
 
 
-def exact_loss(name, answers, neighbours, outcome, *, threshold, epsilon, c=1, values=None):
+def exact_loss(
+    name: str, answers: ArrayLike, neighbours: ArrayLike, outcome: ArrayLike, *, threshold: float, epsilon: float,
+    c: int = 1, values: ArrayLike | None = None,
+) -> float:
     """Exact privacy loss of one outcome of a variant between two lists of answers.
 
-    log P(outcome | answers) - log P(outcome | neighbours), by quadrature; for published values the log-ratio of densities.
+    log P(outcome | answers) - log P(outcome | neighbours), by quadrature; for published values the log-ratio of
+    densities.
 
     Privacy
     -------
@@ -175,10 +208,15 @@ def exact_loss(name, answers, neighbours, outcome, *, threshold, epsilon, c=1, v
     variant, outcome = _variant(name), np.asarray(outcome, dtype=bool)
     noise = variant.noise(positive("epsilon", epsilon), whole("c", c, least=1))
     if variant.stops and (outcome.sum() > c or (outcome.sum() == c and not outcome[-1:].all())):
-        raise ValueError(f"{name} stops at positive answer {c}: the outcome {outcome.astype(int).tolist()} cannot happen")
+        raise ValueError(
+            f"{name} stops at positive answer {c}: the outcome {outcome.astype(int).tolist()} cannot happen"
+        )
     if values is not None and not variant.releases:
         raise ValueError(f"{name} publishes no values")
-    one, two = (_log_law(variant, outcome, list_, finite("threshold", threshold), noise, values) for list_ in (answers, neighbours))
+    one, two = (
+        _log_law(variant, outcome, list_, finite("threshold", threshold), noise, values)
+        for list_ in (answers, neighbours)
+    )
     if one == two == -math.inf:
         raise ValueError(f"the outcome {outcome.astype(int).tolist()} is impossible in both worlds")
     return one - two
@@ -191,12 +229,17 @@ def _variant(name):
 def _log_law(variant, outcome, answers, threshold, noise, values):
     if not variant.redraws:
         return log_probability(outcome, answers, threshold=threshold, noise=noise, values=values)
-    ends = np.append(np.flatnonzero(outcome) + 1, outcome.size)                # a fresh threshold after each positive reply
+    # a fresh threshold after each positive reply
+    ends = np.append(np.flatnonzero(outcome) + 1, outcome.size)
     starts = np.append(0, ends[:-1])
-    return sum(log_probability(outcome[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in zip(starts, ends) if a < b)
+    return sum(
+        log_probability(outcome[a:b], answers[a:b], threshold=threshold, noise=noise)
+        for a, b in zip(starts, ends)
+        if a < b
+    )
 
 
-def worst_loss(name, *, k, epsilon, c=1):
+def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
     """Largest privacy loss of a variant that we can find on lists of k answers.
 
     A search over neighbours that strain the proof (every negative answer moves one way, every positive one the other,
@@ -239,29 +282,50 @@ def worst_loss(name, *, k, epsilon, c=1):
     >>> round(worst_loss("alg4", k=60, epsilon=1.0, c=2), 3)
     3.25
     """
-    variant, k, epsilon, c = _variant(name), whole("k", k, least=1), positive("epsilon", epsilon), whole("c", c, least=1)
+    variant, k, epsilon, c = (
+        _variant(name),
+        whole("k", k, least=1),
+        positive("epsilon", epsilon),
+        whole("c", c, least=1),
+    )
     worst = 0.0
     for positives in range(min(c, k) + 1) if variant.stops else (0, 1, k // 2, k):
         outcome = np.zeros(k)
-        outcome[np.arange(1, positives + 1) * k // max(positives, 1) - 1] = 1          # spread evenly, the last reply positive
+        # spread evenly, the last reply positive
+        outcome[np.arange(1, positives + 1) * k // max(positives, 1) - 1] = 1
         for base, moves in _strains(outcome, 50 / epsilon):
             for threshold in (-4 / epsilon, -1.0, 0.0, 0.5, 1.0, 4 / epsilon):
                 values = np.full(positives, threshold - 50 / epsilon) if variant.releases else None
                 for pair in ((base, base + moves), (base + moves, base)):
                     try:
-                        worst = max(worst, exact_loss(name, *pair, outcome, threshold=threshold, epsilon=epsilon, c=c, values=values))
-                    except ValueError:           # impossible in both worlds
+                        worst = max(
+                            worst,
+                            exact_loss(name, *pair, outcome, threshold=threshold, epsilon=epsilon, c=c, values=values),
+                        )
+                    except ValueError:  # impossible in both worlds
                         continue
     return worst
 
 
 def _strains(outcome, far):
-    """Lists and moves that strain the proof: negative answers up and positive ones down, all up, only the negative ones up."""
-    apart = np.where(outcome == 1, -1.0, 1.0)    # with answers far on the wrong side of the threshold every tail is an exponential
-    return [(0 * outcome, apart), (outcome, apart), (far * apart, apart), (0 * outcome, np.ones_like(outcome)), (0 * outcome, 1 - outcome)]
+    """Lists and moves that strain the proof: negative answers up and positive ones down, all up, only the negative ones
+    up.
+    """
+    # with answers far on the wrong side of the threshold every tail is an exponential
+    apart = np.where(outcome == 1, -1.0, 1.0)
+    return [
+        (0 * outcome, apart),
+        (outcome, apart),
+        (far * apart, apart),
+        (0 * outcome, np.ones_like(outcome)),
+        (0 * outcome, 1 - outcome),
+    ]
 
 
-def run_variant(name, answers, *, threshold, epsilon, c=1, size=1, values=False, rng=None):
+def run_variant(
+    name: str, answers: ArrayLike, *, threshold: float, epsilon: float, c: int = 1, size: int = 1, values: bool = False,
+    rng: Rng = None,
+) -> Array | tuple[Array, Array]:
     """Independent runs of a variant on one list of answers.
 
     Privacy

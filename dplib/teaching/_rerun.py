@@ -1,7 +1,7 @@
 """Run hand-ins again, each in a process of its own under limits. Linux and macOS only: elsewhere it says so.
 
-The cells of the original section up to its exercises run once; from there every hand-in goes on in a fork. Only checkers
-are listened to: what a hand-in prints itself goes nowhere.
+The cells of the original section up to its exercises run once; from there every hand-in goes on in a fork. Only
+checkers are listened to: what a hand-in prints itself goes nowhere.
 """
 import contextlib
 import io
@@ -42,11 +42,22 @@ def rerun(section, paths, seconds=60):
     if not hasattr(os, "fork"):
         raise ValueError("--rerun needs Linux or macOS: on Windows, use WSL or a container")
     names = exercises_of(section)
-    command = [*without_network(), sys.executable, "-m", "dplib.teaching._rerun", str(section), str(seconds), *map(str, paths)]
+    command = [
+        *without_network(),
+        sys.executable,
+        "-m",
+        "dplib.teaching._rerun",
+        str(section),
+        str(seconds),
+        *map(str, paths),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     lines += [({}, "not run again: the process for it ended early")] * (len(paths) - len(lines))
-    return {path: ({name: marks.get(name, "·") for name in names}, note) for path, (marks, note) in zip(paths, lines, strict=True)}
+    return {
+        path: ({name: marks.get(name, "·") for name in names}, note)
+        for path, (marks, note) in zip(paths, lines, strict=True)
+    }
 
 
 def exercises_of(section):
@@ -73,7 +84,9 @@ def split(rows):
 def without_network():
     """What a command begins with so that it sees no network, or nothing where the system cannot do that."""
     command = ["unshare", "--net", "--map-root-user"]
-    can = shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+    can = (
+        shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+    )
     return command if can else []
 
 
@@ -106,7 +119,10 @@ def child(codes, space, place, seconds):
     os.environ.clear()
     os.environ.update(HOME=str(place), PATH="/usr/bin:/bin", MPLBACKEND="agg")
     limit(seconds)
-    with (place / "said").open("w", encoding="utf-8", buffering=1) as said, open(os.devnull, "w", encoding="utf-8") as nowhere:
+    with (
+        (place / "said").open("w", encoding="utf-8", buffering=1) as said,
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+    ):
         _report.print = lambda line: said.write(f"{line}\n")
         with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             run(codes, space)

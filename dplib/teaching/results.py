@@ -2,10 +2,11 @@
 
     python -m dplib.teaching.results FOLDER                              reads what the notebooks say, and runs nothing
     python -m dplib.teaching.results FOLDER --csv class.csv --picture class.png
-    python -m dplib.teaching.results FOLDER --rerun SECTION.ipynb        runs the answers again, under limits: read the warning
+    python -m dplib.teaching.results FOLDER --rerun SECTION.ipynb        runs the answers again: read the warning
 
-A student is a notebook in FOLDER, or a folder in it with all notebooks of that student. In the table ✓ is right, ✗ wrong,
-○ not attempted, and · no verdict: never run, or stopped by an error. Solutions that a notebook brings with it do not count.
+A student is a notebook in FOLDER, or a folder in it with all notebooks of that student. In the table ✓ is right, ✗
+wrong, ○ not attempted, and · no verdict: never run, or stopped by an error. Solutions that a notebook brings with it
+do not count.
 """
 import argparse
 import csv
@@ -15,13 +16,19 @@ import json
 import pkgutil
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 __all__ = ["Answers", "exercises", "picture", "read_class", "table"]
 
-WARNING = ("Running a hand-in is running a stranger's program with your rights: it can read your files and send them away. Limits stop "
-           "accidents, not malice; and an answer and its checker share one process, so that a determined student can still fake a ✓.")
+WARNING = (
+    "Running a hand-in is running a stranger's program with your rights: it can read your files and send them away. "
+    "Limits stop "
+    "accidents, not malice; and an answer and its checker share one process, so that a determined student can still "
+    "fake a ✓."
+)
 MARKS = "✓✗○"
 NONE = "·"
 VERDICT = re.compile(rf"^([{MARKS}]) (\w+): (.*)$", re.MULTILINE)
@@ -39,7 +46,7 @@ class Answers:
     notes: list = field(default_factory=list)
 
     @property
-    def right(self):
+    def right(self) -> int:
         """The number of exercises that are solved."""
         return sum(mark == "✓" for mark in self.marks.values())
 
@@ -48,7 +55,7 @@ class Unreadable(Exception):
     """A notebook that cannot be read; the message says why."""
 
 
-def exercises():
+def exercises() -> dict[str, list[str]]:
     """The checkers' names: section -> list of names, in the order in which the section asks."""
     from dplib.teaching import check
 
@@ -58,7 +65,9 @@ def exercises():
             for section in pkgutil.iter_modules(importlib.import_module(chapter.name).__path__, f"{chapter.name}."):
                 module = importlib.import_module(section.name)
                 found[section.name.removeprefix(f"{check.__name__}.")] = sorted(
-                    (name for name in module.__all__ if hasattr(check, name)), key=lambda name: getattr(module, name).__wrapped__.__code__.co_firstlineno)
+                    (name for name in module.__all__ if hasattr(check, name)),
+                    key=lambda name: getattr(module, name).__wrapped__.__code__.co_firstlineno,
+                )
     return found
 
 
@@ -91,11 +100,20 @@ def text(source):
 
 
 def printed(cell):
-    return "".join(text(output.get("text", "")) for output in cell.get("outputs", []) if output.get("output_type") == "stream")
+    return "".join(
+        text(output.get("text", "")) for output in cell.get("outputs", []) if output.get("output_type") == "stream"
+    )
 
 
 def stopped(cell):
-    return next((str(output.get("ename", "an error")) for output in cell.get("outputs", []) if output.get("output_type") == "error"), None)
+    return next(
+        (
+            str(output.get("ename", "an error"))
+            for output in cell.get("outputs", [])
+            if output.get("output_type") == "error"
+        ),
+        None,
+    )
 
 
 def verdicts(lines):
@@ -125,7 +143,7 @@ def notebooks_of(folder):
     return found
 
 
-def read_class(folder, again=None):
+def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = None) -> list[Answers]:
     """What a class has solved, a list of `Answers`, a student each.
 
     Parameters
@@ -133,7 +151,8 @@ def read_class(folder, again=None):
     folder : path
         Of the hand-ins.
     again : callable, optional
-        Paths -> a dict: path -> (exercise -> mark, note), from running the notebooks again. Its marks replace the saved ones.
+        Paths -> a dict: path -> (exercise -> mark, note), from running the notebooks again. Its marks replace the saved
+        ones.
 
     Raises
     ------
@@ -162,7 +181,9 @@ def read_class(folder, again=None):
 def run_again(answers, marks, note):
     differ = [name for name, mark in marks.items() if answers.marks.get(name, NONE) != mark]
     if differ:
-        answers.notes.append(f"saved otherwise: {', '.join(f'{name} {answers.marks.get(name, NONE)}' for name in differ)}")
+        answers.notes.append(
+            f"saved otherwise: {', '.join(f'{name} {answers.marks.get(name, NONE)}' for name in differ)}"
+        )
     if note:
         answers.notes.append(note)
     answers.marks |= marks
@@ -174,15 +195,19 @@ def columns(found):
     return [name for names in exercises().values() if seen & set(names) for name in names]
 
 
-def table(found):
+def table(found: list[Answers]) -> tuple[list[str], list[list]]:
     """Head and rows: student, a mark for each exercise, how many are right, notes."""
     names = columns(found)
-    rows = [[one.student, *(one.marks.get(name, NONE) for name in names), one.right, "; ".join(one.notes)] for one in found]
+    rows = [
+        [one.student, *(one.marks.get(name, NONE) for name in names), one.right, "; ".join(one.notes)] for one in found
+    ]
     return ["student", *names, "✓", "notes"], rows
 
 
-def picture(found):
-    """The class at a glance, a matplotlib Figure: students by the number of right answers, and how many have solved each exercise."""
+def picture(found: list[Answers]) -> Any:
+    """The class at a glance, a matplotlib Figure: students by the number of right answers, and how many have solved
+    each exercise.
+    """
     from dplib.teaching import style
 
     names, order = columns(found), sorted(found, key=lambda one: (-one.right, one.student))
@@ -211,18 +236,30 @@ def show(found):
     width = max(len("student"), *(len(row[0]) for row in rows))
     names = head[1:-2]
     lines = [f"{'student':{width}}  {' '.join(f'{i + 1:>2}' for i in range(len(names)))}   ✓"]
-    lines += [f"{row[0]:{width}}  {' '.join(f' {mark}' for mark in row[1:-2])}  {row[-2]:2}  {row[-1]}".rstrip() for row in rows]
-    lines += [""] + [f"{i + 1:2} {name}: {sum(row[i + 1] == '✓' for row in rows)} of {len(rows)}" for i, name in enumerate(names)]
+    lines += [
+        f"{row[0]:{width}}  {' '.join(f' {mark}' for mark in row[1:-2])}  {row[-2]:2}  {row[-1]}".rstrip()
+        for row in rows
+    ]
+    lines += [""] + [
+        f"{i + 1:2} {name}: {sum(row[i + 1] == '✓' for row in rows)} of {len(rows)}" for i, name in enumerate(names)
+    ]
     return "\n".join(lines)
 
 
 def main(arguments=None):
     """The command. Returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m dplib.teaching.results", description=__doc__.splitlines()[0], epilog=WARNING)
+    parser = argparse.ArgumentParser(
+        prog="python -m dplib.teaching.results", description=__doc__.splitlines()[0], epilog=WARNING
+    )
     parser.add_argument("folder", type=Path, help="of the notebooks that were handed in")
     parser.add_argument("--csv", type=Path, help="write the table to this file")
     parser.add_argument("--picture", type=Path, help="write a picture of the class to this file (.png, .svg, .pdf)")
-    parser.add_argument("--rerun", type=Path, metavar="SECTION", help="run the answers again after the cells of this notebook, the original")
+    parser.add_argument(
+        "--rerun",
+        type=Path,
+        metavar="SECTION",
+        help="run the answers again after the cells of this notebook, the original",
+    )
     parser.add_argument("--seconds", type=int, default=60, help="that one hand-in may take when it runs again (60)")
     options = parser.parse_args(arguments)
     try:
@@ -235,7 +272,8 @@ def main(arguments=None):
         if not columns(found):
             raise ValueError(f"no notebook in {options.folder} calls a checker of the book")
         if options.csv:
-            with options.csv.open("w", encoding="utf-8-sig", newline="") as file:     # the mark that Excel needs to see UTF-8
+            # the mark that Excel needs to see UTF-8
+            with options.csv.open("w", encoding="utf-8-sig", newline="") as file:
                 head, rows = table(found)
                 csv.writer(file).writerows([head, *([safe(entry) for entry in row] for row in rows)])
         if options.picture:

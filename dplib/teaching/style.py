@@ -1,4 +1,8 @@
-"""The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when inverted."""
+"""The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when
+inverted.
+"""
+from typing import Any
+
 import matplotlib
 from matplotlib.figure import Figure
 
@@ -11,7 +15,7 @@ ALARM = "#b3173b"                                # what should not
 INK = "#22262b"
 MUTED = "#6c737c"
 
-RC = {
+RC: dict[Any, Any] = {
     "figure.figsize": (5.8, 3.0),
     "figure.constrained_layout.use": True,
     "font.size": 10,
@@ -32,16 +36,19 @@ RC = {
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.8,
     "legend.frameon": False,
-    "axes.prop_cycle": matplotlib.cycler(color=[ONE, OTHER, GOOD, ALARM, MUTED]),
+    "axes.prop_cycle": matplotlib.cycler(color=[ONE, OTHER, GOOD, ALARM, MUTED]),  # type: ignore[attr-defined]
 }
 
 
-def use():
+def use() -> None:
     """Set the book's style for all figures from here on."""
     matplotlib.rcParams.update(RC)
 
 
-def figure(rows=1, columns=1, *, width=5.8, height=3.2, layout="constrained", **options):
+def figure(
+    rows: int = 1, columns: int = 1, *, width: float = 5.8, height: float = 3.2,
+    layout: Any = "constrained", **options: Any,
+) -> tuple[Figure, Any]:
     """A new figure in the book's style and its axes, not shown by itself: for the draw function of an `Explorer`.
 
     Parameters

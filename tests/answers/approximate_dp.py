@@ -117,7 +117,7 @@ def convert(epsilon, delta, at):
 
 
 SOLUTIONS = [
-    (check.adp_exact_delta, lambda seed: distributions.exact_delta),
+    (check.adp_exact_delta, lambda seed: lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon=epsilon)),
     (check.adp_witness, lambda seed: np.random.default_rng(seed).permutation(5)),
     (check.adp_tail, lambda seed: tail_sigma),
     (check.adp_threshold, lambda seed: release(seed=seed)),

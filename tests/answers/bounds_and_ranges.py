@@ -21,7 +21,8 @@ def auto_mean(*, seed=None, silent=-1, monotone=True, search=1 / 3, total=1 / 3,
         budget = Budget(epsilon) if own_budget else budget
         for share in charge:
             budget.spend(share * epsilon)
-        found = svt.above_threshold(sign * count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=search * epsilon, monotone=monotone, rng=rng)
+        found = svt.above_threshold(sign * count_above(values, bounds), threshold=threshold, sensitivity=1, epsilon=search * epsilon,
+                                    monotone=monotone, rng=rng)
         nothing = int(rng.integers(len(bounds))) if silent == "random" else silent
         bound = bounds[found[0] if found.size else nothing] if always is None else bounds[always]
         clipped = np.minimum(values, bound).sum() if clip else values.sum()

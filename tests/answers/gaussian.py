@@ -42,12 +42,16 @@ def clipped(rows, clip):
     return rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), clip))[:, None]
 
 
-def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=mechanisms.gaussian_sigma, draw=None, seed=None):
+def scale_of(epsilon, delta, sensitivity):
+    return mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=sensitivity)
+
+
+def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=None, draw=None, seed=None):
     """A learner's release, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(rows, clip, epsilon, delta, rng):
-        rng, scale = own or rng, sigma(epsilon, delta, clip)
+        rng, scale = own or rng, (sigma or scale_of)(epsilon, delta, clip)
         noise = rng.normal(scale=scale, size=rows.shape[1]) if draw is None else draw(rng, scale, rows)
         return sum_of(np.where(np.isfinite(rows).all(axis=1)[:, None], rows, 0.0), clip) + noise
 
@@ -149,8 +153,10 @@ def crossover(epsilon, delta):
     return next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(m)) < math.sqrt(2) * m / epsilon)
 
 
-def honest(k, epsilon, delta):
-    return mechanisms.gaussian_delta(epsilon, sigma=math.sqrt(mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(k))), sensitivity=math.sqrt(k))
+def honest(k, epsilon, delta, spread=math.sqrt, length=math.sqrt):
+    """The delta that is kept by noise of the variance that should have been its standard deviation, for rows of this length."""
+    sigma = spread(mechanisms.gaussian_sigma(epsilon, delta=delta, sensitivity=math.sqrt(k)))
+    return mechanisms.gaussian_delta(epsilon, sigma=sigma, sensitivity=length(k))
 
 
 def scales(bounds, epsilon, delta):
@@ -171,7 +177,7 @@ SOLUTIONS = [
 ]
 
 UNUSUAL = [
-    (check.gau_sigma, mechanisms.gaussian_sigma),
+    (check.gau_sigma, scale_of),
     (check.gau_break, lambda delta: round(breaking(delta), 2)),
     (check.gau_clip, by_loop),
     (check.gau_clip, without_the_bad),
@@ -238,8 +244,8 @@ WRONG = [
     (check.gau_crossover, lambda e, d: 7, "smaller m is enough"),
     (check.gau_crossover, lambda e, d: 2, "at this m"),
     (check.gau_covariance, lambda k, e, d: d, "promised delta"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)) ** 2, sensitivity=math.sqrt(k)), "holds variances"),
-    (check.gau_covariance, lambda k, e, d: mechanisms.gaussian_delta(e, sigma=math.sqrt(mechanisms.gaussian_sigma(e, delta=d, sensitivity=math.sqrt(k)))), "has length root k"),
+    (check.gau_covariance, lambda k, e, d: honest(k, e, d, spread=np.square), "holds variances"),
+    (check.gau_covariance, lambda k, e, d: honest(k, e, d, length=lambda k: 1), "has length root k"),
     (check.gau_covariance, lambda k, e, d: 0.5, "more than is needed"),
     (check.gau_covariance, lambda k, e, d: 2.0, "between 0 and 1"),
     (check.gau_scales, equal, "equal noise"),

@@ -159,7 +159,7 @@ BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}
 
 SOLUTIONS = [
     (check.mem_score, lambda seed: lambda *a: (1 + seed) * tracing(*a)),
-    (check.mem_tpr, lambda seed: tpr_at),
+    (check.mem_tpr, lambda seed: lambda members, others, fpr: tpr_at(members, others, fpr=fpr)),
     (check.mem_base, lambda seed: BELIEF),
     (check.mem_epsilon, lambda seed: disproved),
     (check.mem_release, own_means),

@@ -167,7 +167,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_phantom, lambda counts, epsilon: phantoms(counts, epsilon) + np.sum(counts), "take off the people"),
     (check.hist_phantom, lambda counts, epsilon: 0.0, "the answer is"),
     (check.hist_phantom, lambda counts, epsilon: 0.9995 * phantoms(counts, epsilon), "do not simulate"),
-    (check.hist_simplex, histograms.simplex, "hist_simplex: write it without histograms.simplex"),
+    (check.hist_simplex, lambda v, total: histograms.simplex(v, total=total), "hist_simplex: write it without histograms.simplex"),
     (check.hist_lattice, lambda w, n: histograms.lattice(w, n=n), "without histograms.simplex or histograms.lattice"),
 ]
 

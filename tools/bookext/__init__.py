@@ -6,9 +6,8 @@
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
 * every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has an address;
-* every page can be presented, one thing at a time;
-* every code cell has an address, and the plans of the teaching kit open what they name in the present mode;
-* pages load no script, style sheet or font that they do not use;
+* every page can be presented, one thing at a time; every code cell has an address, and the plans of the teaching kit open what they name;
+* pages load no script, style sheet or font that they do not use, and are set in a book's face;
 * printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words of what it finds;
 * small repairs of the theme, here and in ``static/book``.
 """
@@ -129,10 +128,10 @@ def setup(app):
     sectionmap.setup(app)
     plain.setup(app)
     way.setup(app)
+    course.setup(app)
     outputs.setup(app)
     tables.setup(app)
     summaries.setup(app)
-    course.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_css_file("book/present.css", priority=901)
     app.add_js_file("book/book.js")

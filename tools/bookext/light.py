@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.util import logging
 
-from bookext import styles
+from bookext import faces, styles
 from bookext.mathematics import SCRIPTS, NotSet, Typesetter, cut_sheet, formulas
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ def finish(app, exception):
         return                                   # nothing was written
     pages = {path: without_scripts(page, path.name) for path, page in written.items()}
     sheet = set_formulas(pages, site, app.config.mathjax3_config or {})
+    sheet += faces.rules(pages.values(), site / Path(styles.JOINED).parent)
     styles.join(pages, site, sheet)
     for path, page in pages.items():
         if page != written[path]:

@@ -14,6 +14,7 @@ NUMBER = re.compile(r"(?:[-+−±]?\$?\.?\d.{0,17}|[-−]?inf|nan|none|\[.*\])")
 PADDED = re.compile(r"(?<=[=(:,])\s+(?=[-−\d.])")                    # "k =  5" in a column of labels
 WHOLE = re.compile(r"\d[\d,]*")
 GOES_ON = re.compile(r"\S\s{2,}(?:\S.*\s)?[-+−±$.]*\d[\d,.%]*$")
+HEAD = re.compile(r"[^\W\d].*\s{2,}.*[^\W\d]\S*$")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
 LISTING = re.compile(r"# dplib[\w.]*")
 CODE = re.compile(r"\s|$|#|@|(?:async )?def |class |[)\]}]")
@@ -39,7 +40,7 @@ def table(lines: list[str]) -> Table | None:
     words = re.split(r"\s{2,}", lines[0].strip())
     for gap in (2, 1):
         head, *rows = columns(lines, gap)
-        in_one_piece = gap == 2 or all(" " not in cell for cell in head) or [cell for cell in head if cell] == words
+        in_one_piece = gap == 2 or all(map(all, rows)) and (all(" " not in cell for cell in head) or [cell for cell in head if cell] == words)
         if len(head) > 1 and in_one_piece and is_table(head, rows):
             return Table(head, rows)
     return None
@@ -59,6 +60,16 @@ def is_table(head: list[str], rows: list[list[str]]) -> bool:
         return True
     return (len(numeric) > 1 and not NUMBER.fullmatch(head[0]) and all(re.search(r"[.%]|inf", row[place] or ".") for row in rows for place in numeric)
             and (head[0].endswith("=") or all(WHOLE.fullmatch(head[place]) for place in numeric)))
+
+
+def lost_heads(text: str) -> list[str]:
+    """Lines that look like a head above numbers, and are not that of a table."""
+    found = []
+    for kind, what in parts(text):
+        lines = what.split("\n") if kind == "text" else []
+        found += [head for head, *below in zip(lines, lines[1:], lines[2:])
+                  if HEAD.search(head.strip()) and not GOES_ON.search(head) and all(map(GOES_ON.search, below))]
+    return found
 
 
 def numbers_in(rows: list[list[str]]) -> list[int]:

@@ -1,10 +1,11 @@
 """The book on paper: the built pages as one document, printed by Chromium.
 
-* ``document`` takes the pages apart and puts them together again: solutions at a chapter's end, an Explorer as its first picture;
+* ``document`` takes the pages apart and puts them together: solutions at a chapter's end, an Explorer as a picture;
 * ``press`` prints it twice, the second time with the numbers of its pages, and finishes the file;
 * ``paper.css`` is how it looks.
 """
-from printing.document import Document, NotBuilt, pages_of
+
+from printing.document import Document, NotBuilt, groups_of
 from printing.press import NoBrowser, Press, Spoilt, chromium
 
-__all__ = ["Document", "NoBrowser", "NotBuilt", "Press", "Spoilt", "chromium", "pages_of"]
+__all__ = ["Document", "NoBrowser", "NotBuilt", "Press", "Spoilt", "chromium", "groups_of"]

@@ -1,10 +1,10 @@
 """The built pages as one HTML document for paper."""
+
 from __future__ import annotations
 
 import html
 import re
 from importlib import util
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin
@@ -14,13 +14,25 @@ import yaml
 from lxml.html import HtmlElement, builder
 
 HERE = Path(__file__).parent
-LEFT_OUT = {"reference/dplib"}                   # eighty pages of signatures, which the built book and every docstring have
+LEFT_OUT = (
+    "reference/dplib",
+    "course",
+)  # of the whole book: eighty pages of signatures, and what is for those who teach
 FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
-PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}        # pieces of code that look like the code around them
-UNBROKEN = 10                                    # lines of code that stay on one page
-NARROW, WIDE = 88, 104                           # columns of code at the usual and at the smallest size
+PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}  # pieces of code that look like the code around them
+UNBROKEN = 10  # lines of code that stay on one page
+NARROW, WIDE = 88, 104  # columns of code at the usual and at the smallest size
 
-IDLE = ("headerlink", "way", "prev-next-footer", "tooltip-content", "above-input")      # the last is code that the page shows only on demand
+IDLE = (
+    "headerlink",
+    "way",
+    "prev-next-footer",
+    "tooltip-content",
+    "doors",
+    "thumb",
+    "filters",
+    "above-input",
+)  # code that the page shows only on demand
 MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
 ADDRESS = re.compile(r'url\("(?!data:)([^"]+)"\)')
 
@@ -37,13 +49,20 @@ class Entry(NamedTuple):
     anchor: str
 
 
-def pages_of(toc: dict) -> list[str]:
-    """The pages that a table of contents names, in order, without those that paper leaves out."""
-    found = [toc["root"]] if "root" in toc else []
-    for part in (*toc.get("parts", ()), *toc.get("chapters", ()), *toc.get("sections", ())):
-        found += [part["file"]] if "file" in part else []
-        found += pages_of(part)
-    return [page for page in found if page not in LEFT_OUT]
+def groups_of(toc: dict, wanted=()) -> list[list[str]]:
+    """The pages of each chapter, in order, its own page first: those that are wanted, or all of the book on paper."""
+
+    def pages(entry):
+        return [entry["file"], *(page for section in entry.get("sections", ()) for page in pages(section))]
+
+    def among(page, names):
+        return any(page in (name, f"{name}/index") or page.startswith(f"{name}/") for name in names)
+
+    chapters = [[toc["root"]], *(pages(chapter) for part in toc["parts"] for chapter in part["chapters"])]
+    kept = (
+        [page for page in group if (among(page, wanted) if wanted else not among(page, LEFT_OUT))] for group in chapters
+    )
+    return [group for group in kept if group]
 
 
 def anchor_of(page: str) -> str:
@@ -53,20 +72,27 @@ def anchor_of(page: str) -> str:
 def find(element: HtmlElement, *names: str) -> list[HtmlElement]:
     """All elements below that have one of these classes."""
     wanted = set(names)
-    return [one for one in element.iterdescendants() if isinstance(one.tag, str) and not wanted.isdisjoint((one.get("class") or "").split())]
+    return [
+        one
+        for one in element.iterdescendants()
+        if isinstance(one.tag, str) and not wanted.isdisjoint((one.get("class") or "").split())
+    ]
 
 
 def words_of(element: HtmlElement) -> str:
     """Its text in one line, with words for formulas."""
+
     def parts(element):
         yield element.get("aria-label") if element.tag == "mjx-container" else element.text
         for child in element:
             yield from parts(child) if isinstance(child.tag, str) else ()
             yield child.tail
+
     return " ".join("".join(filter(None, parts(element))).split())
 
 
-# ------------------------------------------------------------------------------------------------------------------- one page
+# ------------------------------------------------------------------------------------------------------------- one page
+
 
 class Page:
     """What paper takes of one built page.
@@ -124,7 +150,7 @@ class Page:
         mark = anchor_of(self.name)
         seen = set()
         for element in self.article.xpath(".//*[@id]"):
-            if element.get("id") in seen:        # every proof is called proof-content
+            if element.get("id") in seen:  # every proof is called proof-content
                 del element.attrib["id"]
             else:
                 seen.add(element.get("id"))
@@ -135,15 +161,22 @@ class Page:
             if target:
                 link.set("href", target)
             else:
-                link.tag = "span"
+                link.tag = "span" if next(link.iterancestors("svg"), None) is None else "g"
                 del link.attrib["href"]
         for picture in self.article.xpath(".//img[@src]"):
             if not re.match("[a-z]+:", picture.get("src")):
-                picture.set("src", (self.site / self.name).parent.joinpath(unquote(picture.get("src"))).resolve().as_uri())
+                picture.set(
+                    "src", (self.site / self.name).parent.joinpath(unquote(picture.get("src"))).resolve().as_uri()
+                )
         for exercise in find(self.article, "exercise"):
             solution = f"{mark}--sol-{exercise.get('id').removeprefix(f'{mark}--ex-')}"
             if self.article.xpath(".//*[@id=$name]", name=solution):
-                exercise.append(builder.P(builder.A("Solution on page ", page_number(solution), href=f"#{solution}"), builder.CLASS("to-solution")))
+                exercise.append(
+                    builder.P(
+                        builder.A("Solution on page ", page_number(solution), href=f"#{solution}"),
+                        builder.CLASS("to-solution"),
+                    )
+                )
 
     def inside(self, address: str) -> str | None:
         """Where a link leads: into the document, to the world, or nowhere."""
@@ -164,7 +197,7 @@ class Page:
 
 def page_number(anchor: str) -> HtmlElement:
     """A place for the number of the page with this anchor, as wide as any that may come."""
-    number = builder.B("000", builder.CLASS("number"))
+    number = builder.B("000", builder.CLASS("page-number"))
     number.set("data-page", anchor)
     return number
 
@@ -183,16 +216,21 @@ def speak(formula: HtmlElement, page: str):
     """A formula that is drawn is a picture with words: its MathML in one line."""
     drawn, read = formula.find("mjx-container"), formula.find(".//math")
     if drawn is None or read is None:
-        raise NotBuilt(f"{page}: a formula is not set, {formula.text_content()[:60]!r}: make book sets them where it finds node")
+        raise NotBuilt(
+            f"{page}: a formula is not set, {formula.text_content()[:60]!r}: make book sets them where it finds node"
+        )
     drawn.set("role", "img")
     drawn.set("aria-label", re.sub(r"\s+", " ", linear(read)).strip())
-    drawn.append(builder.SPAN("\N{NO-BREAK SPACE}", builder.CLASS("said")))       # Chromium gives words to a picture with text in it
+    drawn.append(
+        builder.SPAN("\N{NO-BREAK SPACE}", builder.CLASS("said"))
+    )  # Chromium gives words to a picture with text in it
 
 
 def linear(element: HtmlElement) -> str:
     r"""MathML as a line of text.
 
-    >>> linear(lxml.html.fragment_fromstring("<math><mfrac><mn>1</mn><msup><mi>e</mi><mi>ε</mi></msup></mfrac></math>"))
+    >>> formula = "<math><mfrac><mn>1</mn><msup><mi>e</mi><mi>ε</mi></msup></mfrac></math>"
+    >>> linear(lxml.html.fragment_fromstring(formula))
     '1/(e^ε)'
     """
     parts = [linear(child) for child in element]
@@ -226,7 +264,8 @@ def set_code(code: HtmlElement):
         code.extend(builder.SPAN(line or " ", builder.CLASS("line")) for line in lines)
 
 
-# --------------------------------------------------------------------------------------------------------- all pages together
+# --------------------------------------------------------------------------------------------------- all pages together
+
 
 class Document:
     """The book, a chapter or a section for paper.
@@ -248,75 +287,103 @@ class Document:
 
     def __init__(self, root: Path, site: Path, wanted=()):
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-        every = pages_of(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
+        toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+        groups, heads = (
+            groups_of(toc, wanted),
+            {toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])},
+        )
         self.root, self.site = root, site
-        self.pages = [page for page in every if not wanted or any(page == one or page.startswith(f"{one}/") for one in wanted)]
+        self.pages = [page for group in groups for page in group]
         if not self.pages:
             raise NotBuilt(f"the book has no page {', '.join(wanted)}")
         self.book, self.author, self.whole = config["title"], config["author"], not wanted
         self.contents, self.headings, self.heads, self.body = [], [], [], []
         if len(self.pages) > 1:
             self.headings.append("Contents")
-        for folder, names in groupby(self.pages, lambda page: page.rpartition("/")[0]):
-            self.add(folder, list(names))
+        for group in groups:
+            self.add(group, group[0] in heads)
         self.title = self.book if self.whole else self.contents[0].title
 
-    def add(self, folder: str, names: list[str]):
-        """The pages of one folder, and after them the solutions of their exercises."""
-        printed, chapter, pages = set(self.pages), "", []
-        is_chapter = names[0].endswith("/index")
-        for name in names:
-            below = is_chapter and name != names[0] or folder == "data"
-            pages.append(Page(self.site, name, printed, 2 if below else 1))
-        if is_chapter:
-            chapter = pages[0].title
+    def add(self, names: list[str], has_head: bool):
+        """A chapter's own page, if it is printed, the pages below it, and after them the solutions of all exercises."""
+        printed = set(self.pages)
+        pages = [Page(self.site, name, printed, 2 if has_head and name != names[0] else 1) for name in names]
+        chapter = pages[0].title if has_head and len(pages) > 1 else ""
         for page in pages:
-            self.open(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
+            self.begin(anchor_of(page.name), page.level, page.title, chapter if page.level == 2 else "")
             self.body.append(page.section())
             self.headings += page.headings
         solved = [page for page in pages if page.solutions]
         if solved:
             number = pages[0].title.partition(" ")[0].rstrip(".")
-            title, anchor = f"Solutions to {'chapter' if is_chapter else 'section'} {number}", f"solutions-{anchor_of(folder)}"
-            level = 2 if is_chapter else 1
-            self.open(anchor, level, title, chapter)
+            title = (
+                f"Solutions to chapter {number}"
+                if chapter
+                else f"Solutions to section {number}"
+                if len(pages) == 1
+                else "Solutions"
+            )
+            anchor = f"solutions-{anchor_of(names[0].rpartition('/')[0])}"
+            level = 2 if chapter else 1
+            self.begin(anchor, level, title, chapter)
             parts = [f"<h{level}>{title}</h{level}>"]
             self.headings.append(title)
             for page in solved:
                 if len(solved) > 1:
                     parts.append(f"<h{level + 1}>{html.escape(page.title)}</h{level + 1}>")
                     self.headings.append(page.title)
-                parts += [lxml.html.tostring(solution, encoding="unicode", with_tail=False) for solution in page.solutions]
+                parts += [
+                    lxml.html.tostring(solution, encoding="unicode", with_tail=False) for solution in page.solutions
+                ]
             self.body.append(f'<section class="page solutions level{level}" id="{anchor}">{"".join(parts)}</section>')
 
-    def open(self, anchor: str, level: int, title: str, chapter: str):
+    def begin(self, anchor: str, level: int, title: str, chapter: str):
         """A part of the document that begins a page: its line of the contents, its running heads."""
         self.contents.append(Entry(level, title, anchor))
         left, right = (quoted(words) for words in (chapter or self.book, title if title != self.book else ""))
-        self.heads.append(f"@page {anchor} {{ @top-left {{ content: {left} }} @top-right {{ content: {right} }} }} #{anchor} {{ page: {anchor} }}")
+        self.heads.append(
+            f"@page {anchor} {{ @top-left {{ content: {left} }} @top-right {{ content: {right} }} }}\n"
+            f"#{anchor} {{ page: {anchor} }}"
+        )
 
     def html(self) -> str:
         faces = [("Book", f"STIXGeneral{name}", *look) for name, look in FOUR.items()]
         faces += [("Plain", f"DejaVuSans{name}", *look) for name, look in DEJAVU.items()]
         faces += [("Code", f"DejaVuSansMono{name}", *look) for name, look in DEJAVU.items()]
-        sheet = "\n".join([
-            *(f'@font-face {{ font-family: {family}; src: url("{(FONTS / file).as_uri()}.ttf"); font-weight: {weight}; font-style: {style} }}'
-              for family, file, weight, style in faces),
-            (HERE / "paper.css").read_text(encoding="utf-8"), mathematics(self.site / "_static/light/book.css"), *self.heads])
+        sheet = "\n".join(
+            [
+                *(
+                    f"@font-face {{ font-family: {family}; font-weight: {weight}; font-style: {style}; "
+                    f'src: url("{(FONTS / file).as_uri()}.ttf"); }}'
+                    for family, file, weight, style in faces
+                ),
+                (HERE / "paper.css").read_text(encoding="utf-8"),
+                mathematics(self.site / "_static/light/book.css"),
+                *self.heads,
+            ]
+        )
         front = self.cover() if self.whole else ""
         if len(self.pages) > 1:
             front += self.list_of_contents()
-        return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(self.title)}</title><style>{sheet}</style></head>'
-                f'<body>{front}<main>{"".join(self.body)}</main></body></html>')
+        return (
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(self.title)}</title>'
+            f"<style>{sheet}</style></head>"
+            f"<body>{front}<main>{''.join(self.body)}</main></body></html>"
+        )
 
     def cover(self) -> str:
         picture = (self.site / "_static/book/cover.svg").as_uri()
-        return (f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
-                '<p class="subtitle">An executable introduction to differential privacy</p></section>')
+        return (
+            f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
+            '<p class="subtitle">An executable introduction to differential privacy</p></section>'
+        )
 
     def list_of_contents(self) -> str:
-        lines = (f'<li class="level{entry.level}"><a href="#{entry.anchor}"><span>{html.escape(entry.title)}</span><i></i>'
-                 f'{lxml.html.tostring(page_number(entry.anchor), encoding="unicode")}</a></li>' for entry in self.contents)
+        lines = (
+            f'<li class="level{entry.level}"><a href="#{entry.anchor}"><span>{html.escape(entry.title)}</span><i></i>'
+            f"{lxml.html.tostring(page_number(entry.anchor), encoding='unicode')}</a></li>"
+            for entry in self.contents
+        )
         return f'<nav class="contents"><h1>Contents</h1><ol>{"".join(lines)}</ol></nav>'
 
 
@@ -334,4 +401,6 @@ def mathematics(sheet: Path) -> str:
         raise NotBuilt("the pages have no style sheet for formulas: make book builds it")
     text = sheet.read_text(encoding="utf-8")
     rules = "\n".join(MATHEMATICS.findall(text))
-    return ADDRESS.sub(lambda found: f'url("{sheet.parent.joinpath(found[1].partition("?")[0]).resolve().as_uri()}")', rules)
+    return ADDRESS.sub(
+        lambda found: f'url("{sheet.parent.joinpath(found[1].partition("?")[0]).resolve().as_uri()}")', rules
+    )

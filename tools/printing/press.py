@@ -1,4 +1,5 @@
 """Chromium prints the document; pikepdf reads where things came to stand, and finishes the file."""
+
 from __future__ import annotations
 
 import os
@@ -16,11 +17,14 @@ SUBJECT = "An executable introduction to differential privacy"
 SETTLED = """async () => {
     await document.fonts.ready;
     const broken = [];
-    await Promise.all([...document.images].map(one => one.decode().catch(() => broken.push(`a picture is missing: ${one.src.slice(-80)}`))));
+    const missing = one => broken.push(`a picture is missing: ${one.src.slice(-80)}`);
+    await Promise.all([...document.images].map(one => one.decode().catch(() => missing(one))));
     for (const face of document.fonts) if (face.status === "error") broken.push(`a font is missing: ${face.family}`);
     for (const formula of document.querySelectorAll(".math"))
-        if (!formula.querySelector("mjx-container mjx-math")) broken.push(`a formula is not set: ${formula.textContent.slice(0, 60)}`);
-    for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]")) broken.push(`a formula with an error: ${error.textContent.slice(0, 60)}`);
+        if (!formula.querySelector("mjx-container mjx-math"))
+            broken.push(`a formula is not set: ${formula.textContent.slice(0, 60)}`);
+    for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+        broken.push(`a formula with an error: ${error.textContent.slice(0, 60)}`);
     return broken;
 }"""
 # two different characters that look alike are two empty boxes
@@ -37,10 +41,11 @@ HAS_CHINESE = """() => {
 WITHOUT_CHINESE = r"""() => {
     const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
     while (text.nextNode()) if (/[\u3400-\u9fff]/.test(text.currentNode.data)) found.push(text.currentNode);
-    for (const node of found) node.data = node.data.replace(/\s*\([^()]*[\u3400-\u9fff][^()]*\)|[\u3000-\u9fff\uff00-\uffef]+/g, "");
+    const names = /\s*\([^()]*[\u3400-\u9fff][^()]*\)|[\u3000-\u9fff\uff00-\uffef]+/g;
+    for (const node of found) node.data = node.data.replace(names, "");
     return found.length;
 }"""
-WIDTH = 529                                      # of the text, in pixels: 140 mm
+WIDTH = 529  # of the text, in pixels: 140 mm
 TOO_WIDE = """() => {
     const edge = document.querySelector("main").getBoundingClientRect().right + 2, found = [];
     for (const one of document.querySelectorAll("main :is(mjx-container, table, pre, img, svg, p, li, dt)"))
@@ -63,7 +68,7 @@ class Spoilt(Exception):
 
 def chromium() -> str | None:
     """Where the browser is: $CHROMIUM, or the usual names on the PATH."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
@@ -84,15 +89,20 @@ class Press:
     def __init__(self, browser=None):
         self.browser, self.asked, self.notes = browser, [], []
         if browser is None and chromium() is None:
-            raise NoBrowser("no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path")
+            raise NoBrowser(
+                "no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path"
+            )
 
     @contextmanager
     def sheet(self):
         """An empty page of the browser that loads nothing but files."""
         if self.browser is None:
             from playwright.sync_api import sync_playwright
+
             with sync_playwright() as playwright:
-                self.browser = playwright.chromium.launch(executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"])
+                self.browser = playwright.chromium.launch(
+                    executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"]
+                )
                 with self.sheet() as page:
                     yield page
                 self.browser.close()
@@ -100,7 +110,10 @@ class Press:
             return
         context = self.browser.new_context(color_scheme="light")
         context.set_default_timeout(600_000)
-        context.route(lambda url: urlsplit(url).scheme not in ("file", "data"), lambda route: (self.asked.append(route.request.url), route.abort()))
+        context.route(
+            lambda url: urlsplit(url).scheme not in ("file", "data"),
+            lambda route: (self.asked.append(route.request.url), route.abort()),
+        )
         page = context.new_page()
         page.set_viewport_size({"width": WIDTH, "height": 800})
         yield page
@@ -117,7 +130,7 @@ class Press:
         Raises
         ------
         Spoilt
-            If a formula, a font or a picture is missing, if another host was asked, or if a number of a page is not true.
+            If a formula, a font or a picture is missing, if another host was asked, or if a page's number is not true.
         """
         source = path.with_suffix(".html")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +138,11 @@ class Press:
         with self.sheet() as page:
             page.emulate_media(media="print")
             page.goto(source.as_uri())
-            trouble = page.evaluate(SETTLED) + page.evaluate(TOO_WIDE) + [f"another host was asked: {url[:100]}" for url in self.asked]
+            trouble = (
+                page.evaluate(SETTLED)
+                + page.evaluate(TOO_WIDE)
+                + [f"another host was asked: {url[:100]}" for url in self.asked]
+            )
             if not page.evaluate(HAS_CHINESE) and page.evaluate(WITHOUT_CHINESE):
                 self.notes.append("no Chinese font on this machine: the glossary's Chinese names are left out")
             if trouble:
@@ -144,11 +161,14 @@ def places(path: Path) -> dict[str, int]:
     """Anchor -> the number of its page."""
     with pikepdf.open(path) as pdf:
         number = {page.objgen: place for place, page in enumerate(pdf.pages, 1)}
-        return {str(name).removeprefix("/"): number[goal[0].objgen] for name, goal in pdf.Root.get("/Dests", {}).items()}
+        return {
+            str(name).removeprefix("/"): number[goal[0].objgen] for name, goal in pdf.Root.get("/Dests", {}).items()
+        }
 
 
 def name_outline(pdf: pikepdf.Pdf, headings: list[str]):
-    """Chromium doubles a heading that it moved to the next page, and knows nothing of formulas: these are the true words."""
+    """The true words: Chromium doubles a heading that it moved to the next page, and knows nothing of formulas."""
+
     def items(level):
         for item in level:
             yield item
@@ -163,12 +183,22 @@ def name_outline(pdf: pikepdf.Pdf, headings: list[str]):
 
 
 def finish(path: Path, document: Document):
-    """Title, author and language; and small: three quarters of what Chromium writes are the tags of a screen reader, one object each."""
+    """Title, author, language; and small: most of what Chromium writes are tags for screen readers, an object each."""
     with pikepdf.open(path, allow_overwriting_input=True) as pdf:
-        pdf.docinfo["/Title"], pdf.docinfo["/Author"], pdf.docinfo["/Subject"] = document.title, document.author, SUBJECT
-        del pdf.docinfo["/Creator"]              # the version of the browser, which the producer tells, too
+        pdf.docinfo["/Title"], pdf.docinfo["/Author"], pdf.docinfo["/Subject"] = (
+            document.title,
+            document.author,
+            SUBJECT,
+        )
+        del pdf.docinfo["/Creator"]  # the version of the browser, which the producer tells, too
         name_outline(pdf, document.headings)
         pdf.Root.Lang = pikepdf.String("en")
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
         pdf.Root.PageMode = pikepdf.Name.UseOutlines
-        pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate, compress_streams=True, recompress_flate=True, deterministic_id=True)
+        pdf.save(
+            path,
+            object_stream_mode=pikepdf.ObjectStreamMode.generate,
+            compress_streams=True,
+            recompress_flate=True,
+            deterministic_id=True,
+        )

@@ -1,4 +1,6 @@
-"""A matplotlib figure as a list of marks: what is drawn, in whole tenths of a point, so that marks can be compared, shared and written as SVG."""
+"""A matplotlib figure as a list of marks: what is drawn, in whole tenths of a point, so that marks can be compared,
+shared and written as SVG.
+"""
 import base64
 import html
 import io
@@ -21,13 +23,26 @@ __all__ = ["PAINTS", "Mark", "draw", "markup", "picture", "tidy"]
 
 UNITS = 10                                       # in a point
 PLAIN_SIZE = 10                                  # points: a text of this size needs no attribute
-ROOM = 1.15                                      # a layout leaves room for the letters of a phone, which are larger by so much
+# a layout leaves room for the letters of a phone, which are larger by so much
+ROOM = 1.15
 
 # The style sheet of the book gives each name a light and a dark value; elsewhere the plain colour holds.
 PAINTS = {
-    style.ONE: "one", style.OTHER: "other", style.GOOD: "good", style.ALARM: "alarm", style.INK: "ink", style.MUTED: "muted",
-    "#000000": "ink", "#ffffff": "paper", "#9aa3ad": "grey", "#c3c8ce": "light", "#d5d9de": "line", "#e9ebee": "faint", "#dfe3e8": "mist",
-    "#7cc4ad": "mint", "#d9ebe7": "pale",
+    style.ONE: "one",
+    style.OTHER: "other",
+    style.GOOD: "good",
+    style.ALARM: "alarm",
+    style.INK: "ink",
+    style.MUTED: "muted",
+    "#000000": "ink",
+    "#ffffff": "paper",
+    "#9aa3ad": "grey",
+    "#c3c8ce": "light",
+    "#d5d9de": "line",
+    "#e9ebee": "faint",
+    "#dfe3e8": "mist",
+    "#7cc4ad": "mint",
+    "#d9ebe7": "pale",
 }
 ALIGNED = {"left": 0, "center": 1, "right": 2, "baseline": 0, "bottom": 0, "center_baseline": 1, "top": 2}
 ANCHORS = ("", ' text-anchor="middle"', ' text-anchor="end"')
@@ -41,8 +56,10 @@ class Mark(NamedTuple):
     """One path, or one text or image."""
 
     clip: tuple | None                           # x, y, width and height of the window through which it is seen
-    look: str | None                             # a path's attributes; None for a text or an image, which is written as it is
-    joins: bool                                  # neighbours of the same look may be one path: lines that cover what they cross
+    # a path's attributes; None for a text or an image, which is written as it is
+    look: str | None
+    # neighbours of the same look may be one path: lines that cover what they cross
+    joins: bool
     body: str                                    # a path's commands, or the element
 
 
@@ -105,19 +122,30 @@ class Renderer(RendererBase):
 
     def draw_path(self, gc, path, transform, rgbFace=None):
         opacity = gc.get_alpha() if gc.get_forced_alpha() else 1
-        fill = None if rgbFace is None else (paint(rgbFace), opacity * (rgbFace[3] if len(rgbFace) == 4 and not gc.get_forced_alpha() else 1))
-        stroke = None if gc.get_linewidth() == 0 else (paint(gc.get_rgb()), opacity * (1 if gc.get_forced_alpha() else gc.get_rgb()[3]))
+        fill = (
+            None
+            if rgbFace is None
+            else (paint(rgbFace), opacity * (rgbFace[3] if len(rgbFace) == 4 and not gc.get_forced_alpha() else 1))
+        )
+        stroke = (
+            None
+            if gc.get_linewidth() == 0
+            else (paint(gc.get_rgb()), opacity * (1 if gc.get_forced_alpha() else gc.get_rgb()[3]))
+        )
         fill, stroke = (None if one is None or one[1] == 0 else one for one in (fill, stroke))
         if not (fill or stroke):
             return
         window = (0, 0, self.width, self.height) if fill is None else None
-        path = path.cleaned(transform, remove_nans=True, clip=window, simplify=None, curves=True, sketch=gc.get_sketch_params())
+        path = path.cleaned(
+            transform, remove_nans=True, clip=window, simplify=None, curves=True, sketch=gc.get_sketch_params()
+        )
         pen = round(gc.get_linewidth() * UNITS) if stroke else 0
         points = np.rint(path.vertices * (UNITS, -UNITS) + (0, self.height * UNITS)).astype(int)
-        seen = points[(path.codes != Path.STOP) & (path.codes != Path.CLOSEPOLY)]      # these two have points that mean nothing
+        # these two have points that mean nothing
+        seen = points[(path.codes != Path.STOP) & (path.codes != Path.CLOSEPOLY)]
         if not seen.size:
             return
-        left, top, right, bottom = *seen.min(axis=0).tolist(), *seen.max(axis=0).tolist()
+        (left, top), (right, bottom) = seen.min(axis=0).tolist(), seen.max(axis=0).tolist()
         extent = (left - pen // 2, top - pen // 2, right + pen // 2, bottom + pen // 2)
         if fill and (not stroke or stroke == fill) and np.array_equal(path.codes[:len(ROUND)], ROUND):
             x, y = (left + right) // 2, (top + bottom) // 2      # a dot of a round pen
@@ -138,7 +166,8 @@ class Renderer(RendererBase):
         if words is None:                        # a formula: its outlines
             super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
             return
-        along = 0                                # the end by which the text is held, for a reader's letters are not matplotlib's
+        # the end by which the text is held, for a reader's letters are not matplotlib's
+        along = 0
         if mtext is not None:
             upright = angle == 90 and mtext.get_rotation_mode() != "anchor"
             along = ALIGNED[mtext.get_verticalalignment() if upright else mtext.get_horizontalalignment()]
@@ -149,22 +178,41 @@ class Renderer(RendererBase):
         colour = gc.get_rgb()
         look = painted("fill", (paint(colour), gc.get_alpha() if gc.get_forced_alpha() else colour[3]))
         look += f' font-size="{size:.3g}em"' * (size != 1) + ANCHORS[along]
-        look += ' font-weight="600"' * (prop.get_weight() in ("bold", "semibold", 600, 700)) + ' font-style="italic"' * (prop.get_style() == "italic")
+        look += ' font-weight="600"' * (
+            prop.get_weight() in ("bold", "semibold", 600, 700)
+        ) + ' font-style="italic"' * (prop.get_style() == "italic")
         look += ' font-family="monospace"' * (prop.get_family()[0] == "monospace")
         look += f' transform="rotate({-angle:g} {place[0]} {place[1]})"' if angle else ""
         self.add(None, f'<text x="{place[0]}" y="{place[1]}"{look}>{words}</text>', (*place, *place), gc)
 
     def draw_image(self, gc, x, y, im, transform=None):
         height, width = im.shape[:2]
-        scale = Affine2D().scale(1 / self.get_image_magnification()) if transform is None else Affine2D().scale(1 / width, 1 / height) + transform
-        ends = (scale + Affine2D().translate(x, y)).transform([(0, 0), (width, height)]) * (UNITS, -UNITS) + (0, self.height * UNITS)
+        scale = (
+            Affine2D().scale(1 / self.get_image_magnification())
+            if transform is None
+            else Affine2D().scale(1 / width, 1 / height) + transform
+        )
+        ends = (scale + Affine2D().translate(x, y)).transform([(0, 0), (width, height)]) * (UNITS, -UNITS) + (
+            0,
+            self.height * UNITS,
+        )
         (x0, y0), (x1, y1) = np.rint(ends).astype(int).tolist()
-        rows = im[::-1 if y1 < y0 else 1, ::1 if x0 < x1 else -1]        # its first row is at the bottom, unless the axis is turned
+        # its first row is at the bottom, unless the axis is turned
+        rows = im[::-1 if y1 < y0 else 1, ::1 if x0 < x1 else -1]
         png = io.BytesIO()
-        Image.fromarray(np.ascontiguousarray(rows)).convert("RGBA" if (im[..., 3] < 255).any() else "RGB").save(png, "PNG", optimize=True)
+        Image.fromarray(np.ascontiguousarray(rows)).convert("RGBA" if (im[..., 3] < 255).any() else "RGB").save(
+            png, "PNG", optimize=True
+        )
         extent = (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
-        self.add(None, f'<image x="{extent[0]}" y="{extent[1]}" width="{abs(x1 - x0)}" height="{abs(y1 - y0)}" preserveAspectRatio="none" '
-                 f'style="image-rendering:pixelated" href="data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"/>', extent, gc)
+        self.add(
+            None,
+            f'<image x="{extent[0]}" y="{extent[1]}" width="{abs(x1 - x0)}" height="{abs(y1 - y0)}" '
+            'preserveAspectRatio="none" '
+            'style="image-rendering:pixelated" '
+            f'href="data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"/>',
+            extent,
+            gc,
+        )
 
 
 def tidy(words):
@@ -195,7 +243,10 @@ def dashes(gc):
     offset, lengths = gc.get_dashes()
     if lengths is None:
         return ""
-    return f' stroke-dasharray="{" ".join(str(round(one * UNITS)) for one in lengths)}"' + f' stroke-dashoffset="{round(offset * UNITS)}"' * bool(offset)
+    return (
+        f' stroke-dasharray="{" ".join(str(round(one * UNITS)) for one in lengths)}"'
+        + f' stroke-dashoffset="{round(offset * UNITS)}"' * bool(offset)
+    )
 
 
 def commands(points, codes):
@@ -206,8 +257,16 @@ def commands(points, codes):
         nonlocal step, last
         dx, dy = step
         if dx or dy:
-            letter, numbers = ("v", f"{dy}") if dx == 0 else ("h", f"{dx}") if dy == 0 else ("l", f"{dx}{'' if dy < 0 else ' '}{dy}")
-            out.append(numbers if letter == last and numbers[0] == "-" else f" {numbers}" if letter == last else letter + numbers)
+            letter, numbers = (
+                ("v", f"{dy}") if dx == 0 else ("h", f"{dx}") if dy == 0 else ("l", f"{dx}{'' if dy < 0 else ' '}{dy}")
+            )
+            out.append(
+                numbers
+                if letter == last and numbers[0] == "-"
+                else f" {numbers}"
+                if letter == last
+                else letter + numbers
+            )
             step, last = (0, 0), letter
 
     while place < len(codes) and codes[place] != Path.STOP:
@@ -230,7 +289,10 @@ def commands(points, codes):
                 out.append("z")
                 x, y = start
             else:
-                out.append(("q" if code == Path.CURVE3 else "c") + " ".join(f"{a - at[0]} {b - at[1]}" for a, b in points[place:place + length]))
+                out.append(
+                    ("q" if code == Path.CURVE3 else "c")
+                    + " ".join(f"{a - at[0]} {b - at[1]}" for a, b in points[place : place + length])
+                )
             last = {Path.MOVETO: "M", Path.CLOSEPOLY: "z"}.get(code, "c")
         at = x, y
         place += length
@@ -246,8 +308,15 @@ def spans(formula):
     parts = re.split(r"\^\{([^{}]*)\}", found[1].replace(r"\times", "×").replace("-", "−")) if found else ["\\"]
     if any(re.search(r"[\\{}^_]", part) for part in parts):
         return None
-    raised = (f'<tspan dy="-.5em" font-size=".7em">{part}</tspan>' if k % 2 else f'<tspan dy=".35em">{part}</tspan>' if k else part
-              for k, part in enumerate(parts) if part)
+    raised = (
+        f'<tspan dy="-.5em" font-size=".7em">{part}</tspan>'
+        if k % 2
+        else f'<tspan dy=".35em">{part}</tspan>'
+        if k
+        else part
+        for k, part in enumerate(parts)
+        if part
+    )
     return "".join(raised)
 
 
@@ -256,9 +325,11 @@ def markup(marks):
     parts = []
     for clip, seen in itertools.groupby(marks, key=lambda mark: mark.clip):
         inner = "".join(element(look, list(same)) for look, same in itertools.groupby(seen, key=lambda mark: mark.look))
-        if clip is not None:                     # a picture in the picture cuts what leaves it, and needs no name that others might have, too
+        # a picture in the picture cuts what leaves it, and needs no name that others might have, too
+        if clip is not None:
             x, y, width, height = clip
-            inner = f'<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{x} {y} {width} {height}" overflow="hidden">{inner}</svg>'
+            box = f'x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{x} {y} {width} {height}"'
+            inner = f'<svg {box} overflow="hidden">{inner}</svg>'
         parts.append(inner)
     return "".join(parts)
 
@@ -272,6 +343,11 @@ def element(look, marks):
 
 
 def picture(width, height, inner, words, more=""):
-    """A whole picture. The letters grow with --t, which the style sheet sets on a phone; lines are one point wide, round at their joints."""
-    return (f'<svg role="img" aria-label="{html.escape(words)}" viewBox="0 0 {width} {height}" fill="none" stroke-width="{UNITS}" stroke-linecap="square" '
-            f'stroke-linejoin="round" style="font-size:calc({PLAIN_SIZE * UNITS}px*var(--t,1));{more}">{inner}</svg>')
+    """A whole picture. The letters grow with --t, which the style sheet sets on a phone; lines are one point wide,
+    round at their joints.
+    """
+    return (
+        f'<svg role="img" aria-label="{html.escape(words)}" viewBox="0 0 {width} {height}" fill="none" '
+        f'stroke-width="{UNITS}" stroke-linecap="square" '
+        f'stroke-linejoin="round" style="font-size:calc({PLAIN_SIZE * UNITS}px*var(--t,1));{more}">{inner}</svg>'
+    )

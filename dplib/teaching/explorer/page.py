@@ -10,7 +10,16 @@ from dplib.teaching.explorer.pool import pool
 
 __all__ = ["label", "page", "picks", "plain", "raised", "show"]
 
-SYMBOLS = {"epsilon": "ε", "delta": "δ", "sensitivity": "Δ", "mu": "μ", "sigma": "σ", "rho": "ρ", "alpha": "α", "beta": "β"}
+SYMBOLS = {
+    "epsilon": "ε",
+    "delta": "δ",
+    "sensitivity": "Δ",
+    "mu": "μ",
+    "sigma": "σ",
+    "rho": "ρ",
+    "alpha": "α",
+    "beta": "β",
+}
 
 
 def label(name):
@@ -39,7 +48,8 @@ def raised(sentence):
 
 
 def page(drawn, grids, default, start):
-    """One piece of HTML: controls that stay hidden where scripts do, the first frame, and what the script needs for the others.
+    """One piece of HTML: controls that stay hidden where scripts do, the first frame, and what the script needs for the
+    others.
 
     Parameters
     ----------
@@ -60,7 +70,9 @@ def page(drawn, grids, default, start):
         raise ValueError(f"all frames must have one size, got {sorted(sizes)}")
     pieces, rows = pool(frames)
     pieces = [markup(piece) for piece in pieces]
-    data = json.dumps([pieces, list(zip(rows, sentences))], ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps([pieces, list(zip(rows, sentences))], ensure_ascii=False, separators=(",", ":")).replace(
+        "</", "<\\/"
+    )
     mark = hashlib.sha256(data.encode()).hexdigest()[:6]
     first = picture(*sizes.pop(), "".join(pieces[number] for number in rows[start]), sentences[start])
     longest = html.escape(max(sentences, key=len))
@@ -68,8 +80,9 @@ def page(drawn, grids, default, start):
     script = importlib.resources.files("dplib.teaching.explorer").joinpath("page.js").read_text(encoding="utf-8")
     return (
         f'<div class="explorer"><div class="controls" hidden>{controls}</div>'
-        f'<figure>{first}'
-        f'<figcaption aria-live="polite" data-longest="{longest}"><span>{raised(sentences[start])}</span></figcaption></figure>'
+        f"<figure>{first}"
+        '<figcaption aria-live="polite" '
+        f'data-longest="{longest}"><span>{raised(sentences[start])}</span></figcaption></figure>'
         f'<script type="application/json">{data}</script><script>{script}</script></div>'
     )
 
@@ -78,10 +91,13 @@ def control(name, values, start, mark):
     name, shown = html.escape(label(name)), [html.escape(show(value)) for value in values]
     if picks(values):
         choices = "".join(
-            f'<label><input type="radio" name="{name} {mark}" value="{place}"{" checked" * (place == start)}><span>{value}</span></label>'
+            f'<label><input type="radio" name="{name} {mark}" '
+            f'value="{place}"{" checked" * (place == start)}><span>{value}</span></label>'
             for place, value in enumerate(shown)
         )
-        return f'<div role="radiogroup" aria-label="{name}"><span>{name}</span><div class="choices">{choices}</div></div>'
+        return (
+            f'<div role="radiogroup" aria-label="{name}"><span>{name}</span><div class="choices">{choices}</div></div>'
+        )
     last = len(values) - 1
     place = f"--stops:{max(last, 1)};--at:{start / max(last, 1):.3g}"
     return (

@@ -4,6 +4,7 @@
 
 Words, numbers and links are those of the page, because both come from the same resolved document; code is that of the source.
 Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching. Claims are in neither.
+Every Explorer has its default frame as a picture in both, for programs that show saved notebooks and run nothing.
 """
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from posixpath import relpath
 
 import nbformat
 from docutils import nodes
+from jupyter_cache import get_cache
 from sphinx.builders import Builder
 
 from bookext.plain.edition import FROM_WHEEL, Edition, teaching_notes
@@ -53,7 +55,7 @@ class PlainNotebooks(Builder):
         source = nbformat.read(self.env.doc2path(docname), as_version=4)
         for edition, what in EDITIONS.items():
             markdown = self.markdown(docname)
-            here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor")
+            here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", self.stills(source))
             nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
             path = Path(self.outdir, edition, f"{docname}.ipynb")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +69,13 @@ class PlainNotebooks(Builder):
                     path.unlink()
 
     # ------------------------------------------------------------------------------------------------ what a section needs
+
+    def stills(self, source):
+        """Id of a cell -> what its Explorer looks like, from the notebook as the book's build has run it."""
+        cache = get_cache(self.config.nb_execution_cache_path)
+        run = cache.get_cache_bundle(cache.match_cache_notebook(source).pk).nb
+        return {cell.id: output.data["image/png"] for cell in run.cells for output in cell.get("outputs", ())
+                if {"image/png", "text/html"} <= output.get("data", {}).keys()}
 
     def markdown(self, docname):
         return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(docname, target))

@@ -24,8 +24,10 @@ from pathlib import Path
 class Edition:
     """One section for students, without solutions, or for instructors, with solutions and notes."""
 
-    def __init__(self, source, markdown, secnumber, instructor):
+    def __init__(self, source, markdown, secnumber, instructor, stills=None):
+        """``stills``: id of a cell -> the picture of its Explorer, for programs that run nothing."""
         self.source, self.markdown, self.secnumber, self.instructor = source, markdown, secnumber, instructor
+        self.stills = stills or {}
         self.cells, self.pending, self.level = [], [], 0
 
     def notebook(self, doctree, front, install, works, notes):
@@ -100,7 +102,12 @@ class Edition:
             **({"tags": ["raises-exception"]} if "raises-exception" in tags else {}),
         })
         if not self.instructor:
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs = [one for one in cell.outputs if cell.id in self.stills and one.output_type != "stream"]
+            cell.execution_count = None
+        for output in cell.outputs:
+            if cell.id in self.stills and "data" in output:
+                output.data["image/png"] = self.stills[cell.id]
+                output.execution_count = cell.execution_count
         self.cells.append(cell)
         for figure in node.findall(nodes.figure):
             for caption in figure.findall(nodes.caption):

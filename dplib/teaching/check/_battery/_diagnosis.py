@@ -64,7 +64,7 @@ class Place:
         return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)) >= FITS))
 
 
-SAMPLES, AT_MOST = {}, 2000                      # (function, pair, runs, seed) -> what it gave
+SAMPLES, AT_MOST = {}, 500                       # (function, pair, runs, seed) -> what it gave; the oldest go
 
 
 def _kept(function, at, runs, seed, place):
@@ -72,7 +72,7 @@ def _kept(function, at, runs, seed, place):
     key = (function, at, runs, seed)
     if key not in SAMPLES:
         if len(SAMPLES) >= AT_MOST:
-            SAMPLES.clear()
+            del SAMPLES[next(iter(SAMPLES))]
         SAMPLES[key] = place.fresh(function, runs, seed)
     return SAMPLES[key]
 

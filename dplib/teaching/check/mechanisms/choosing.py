@@ -223,7 +223,7 @@ def em_flip(flip):
 
 
 @functools.cache
-def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=sens.clip):
+def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=lambda x, low, high: sens.clip(x, low=low, high=high)):
     """A median by the exponential mechanism, right unless told otherwise."""
     def median(values, low, high, epsilon, rng):
         x = np.sort(clip(np.asarray(values, dtype=float), low, high))

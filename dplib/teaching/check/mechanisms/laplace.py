@@ -267,6 +267,7 @@ BOUNDS = {
 }
 
 
+@functools.cache
 def _one_each(films, most, epsilon):
     """For each film a person with `most` rows of it, there or not."""
     def build(coins):
@@ -406,7 +407,8 @@ def lap_discrete(whole):
 # ----------------------------------------------------------------------------------------------------------------- a noisy sum and count
 
 @functools.cache
-def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.5, clip=sens.clip, number=len):
+def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.5, clip=lambda x, low, high: sens.clip(x, low=low, high=high),
+           number=len):
     def parts(values, low, high, epsilon, rng):
         x = clip(values, low, high)
         return x.sum() + rng.laplace(scale=step(low, high, x) / (share * epsilon)), number(values) + rng.laplace(scale=1 / (own * epsilon))

@@ -53,11 +53,24 @@ function keepColumns() {
   });
 }
 
-/* what scrolls sideways must be reachable by keyboard */
+/* a formula in a line scrolls only where it is wider than the column; the others would, for a pixel of rounding */
+function foldWideFormulas() {
+  const formulas = [...document.querySelectorAll("article mjx-container:not([display])")];
+  formulas.forEach((formula) => formula.classList.remove("wide"));
+  const wide = formulas.filter((formula) => {
+    const column = formula.closest("p, li, td, th, dd, dt, figcaption, h1, h2, h3");
+    return column && formula.getBoundingClientRect().width > column.clientWidth;
+  });
+  wide.forEach((formula) => formula.classList.add("wide"));
+}
+
+/* what scrolls sideways must be reachable by keyboard, and nothing else; a pixel is a matter of rounding */
 function reachScrollers() {
   each("article :is(div.math, mjx-container, pre, .results, .output.text_html, .pst-scrollable-table-container)", (box) => {
-    if (box.scrollWidth > box.clientWidth) {
+    if (box.scrollWidth > box.clientWidth + 1) {
       box.tabIndex = 0;
+    } else {
+      box.removeAttribute("tabindex");
     }
   });
 }
@@ -88,6 +101,10 @@ document.addEventListener("DOMContentLoaded", () => {
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   await document.fonts.ready;
+  foldWideFormulas();
   reachScrollers();
-  window.addEventListener("resize", reachScrollers);
+  window.addEventListener("resize", () => {
+    foldWideFormulas();
+    reachScrollers();
+  });
 });

@@ -1,4 +1,4 @@
-/* Present a page: what is worth showing, one thing at a time, large. By the key p, the button in the header, or page.html?present#anchor. */
+/* Present a page, one thing at a time, large: by the key p, the button in the header, or page.html?present#anchor. */
 "use strict";
 
 (() => {
@@ -21,8 +21,9 @@
   }
 
   function headingOf(thing) {
-    const heading = thing.parentElement.closest("section:has(> :is(h1, h2, h3, h4))").querySelector(":is(h1, h2, h3, h4)");
-    return [...heading.childNodes].filter((part) => part.className !== "headerlink").map((part) => part.textContent).join("").trim();
+    const section = thing.parentElement.closest("section:has(> :is(h1, h2, h3, h4))");
+    const words = [...section.querySelector(":is(h1, h2, h3, h4)").childNodes].filter((part) => part.className !== "headerlink");
+    return words.map((part) => part.textContent).join("").trim();
   }
 
   function putBack() {
@@ -34,7 +35,8 @@
   function show(place) {
     putBack();
     now = Math.max(0, Math.min(place, things.length - 1));
-    const [heading, stage, box, position, back, next] = ["heading", "stage", "fit", "position", "back", "next"].map((name) => dialog.querySelector(`.${name}`));
+    const [heading, stage, box, position, back, next] =
+      ["heading", "stage", "fit", "position", "back", "next"].map((name) => dialog.querySelector(`.${name}`));
     heading.textContent = headingOf(things[now]);
     position.textContent = `${now + 1} of ${things.length}`;
     things[now].replaceWith(gap);
@@ -59,6 +61,8 @@
     if (event.key in STEPS && !typing && !event.altKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       show(now + STEPS[event.key]);
+    } else if (event.key === "Escape") {
+      leave();
     } else if (event.key === "f") {
       fullScreen();
     }
@@ -114,7 +118,8 @@
   /* the thing at an anchor, or the first one after it */
   function placeOf(anchor) {
     const there = anchor && document.getElementById(decodeURIComponent(anchor));
-    const place = there ? things.findIndex((thing) => thing.contains(there) || there.compareDocumentPosition(thing) & Node.DOCUMENT_POSITION_FOLLOWING) : 0;
+    const follows = (thing) => there.compareDocumentPosition(thing) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const place = there ? things.findIndex((thing) => thing.contains(there) || follows(thing)) : 0;
     return place < 0 ? things.length - 1 : place;
   }
 
@@ -128,12 +133,14 @@
     button.className = "btn btn-sm present-button";
     button.title = "Present this page (p)";
     button.setAttribute("aria-label", "Present this page");
-    button.innerHTML = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1.5 2.5h13v9h-13zM8 11.5v3M5 14.5h6M6.8 5v4l3-2z"/></svg>';
+    const screen = "M1.5 2.5h13v9h-13zM8 11.5v3M5 14.5h6M6.8 5v4l3-2z";
+    button.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${screen}"/></svg>`;
     button.addEventListener("click", begin);
     document.querySelector(".article-header-buttons")?.prepend(button);
     document.addEventListener("keydown", (event) => {
       const typing = event.target.closest?.("input:not([type=range], [type=radio]), textarea, select, [contenteditable]");
-      if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing && !document.querySelector("dialog[open]")) {
+      const alone = !event.ctrlKey && !event.metaKey && !event.altKey && !document.querySelector("dialog[open]");
+      if (event.key === "p" && alone && !typing) {
         begin();
       }
     });
