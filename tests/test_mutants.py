@@ -423,7 +423,7 @@ MUTANTS = [
            "test_the_counts_are_those_of_the_kept_lines_and_small_groups_are_left_out"),
     mutant("a text may end itself", "engine", "all(mark in _MARKS or mark.isalnum() for mark in value)", "all(value)",
            "test_a_text_that_could_end_itself_is_refused[it's]"),
-    mutant("a number for a column of texts", "engine", "if not isinstance(value, str):", "if value is None:",
+    mutant("a number for a column of texts", "engine", "        if not isinstance(value, str):", "        value = str(value)\n        if not value:",
            "test_a_text_that_could_end_itself_is_refused[5]"),
     mutant("an interval on one side", "release", "math.log(1 / (1 - probability(", "math.log(0.5 / (1 - probability(", "test_each_interval_has_its_confidence[0.95]"),
     mutant("the sensitivity left out of the plan", "release", 'positive("sensitivity", sensitivity) * wide', "wide", "test_the_plan_of_the_hospital"),
