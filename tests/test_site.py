@@ -476,7 +476,7 @@ def sideways(page, url):
 
 
 def test_a_phone_shows_tables_whole(browser, site, address, serve, tmp_path):
-    context, found = phone(browser), []
+    context, found = browser.new_context(**PHONE), []
     page = context.new_page()
     for name in PAGES:
         if '<table class="table' in (site / f"{name}.html").read_text(encoding="utf-8"):
