@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import bdtrc, bdtrik, betaincinv, expit, gammaincinv, logit, ndtri, pdtr, pdtrik
 
 from dplib._types import Array, ArrayLike, Rng
 from dplib._validate import positive, probability, whole
 
-__all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "runs_needed"]
+__all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "planted", "runs_needed"]
 
 
 def epsilon_lower_bound(k1: int, k2: int, n: int, *, delta: float = 0.0, confidence: float = 0.95) -> float:
@@ -307,6 +308,76 @@ def audit(
         low = gammaincinv(k1, alpha / 2) / (n / 2) if k1 else 0.0
         epsilon = math.log((low - delta) / (gammaincinv(k2 + 1, 1 - alpha / 2) / (n / 2))) if low > delta else -math.inf
     return AuditResult(epsilon, event, k1, k2, n)
+
+
+def planted(aggregate, table, people, *, promised, public=()):
+    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was promised.
+
+    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another list of
+    published cells, a missing number or an error refutes the promise at once.
+
+    Privacy
+    -------
+    measure : an exact lower bound on the sensitivity
+    adjacency : add one person
+    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other tables
+
+    Parameters
+    ----------
+    aggregate : callable
+        `aggregate(table)` returns a dict of pandas Series: the exact tables, before any noise.
+    table : pandas.DataFrame
+        The rows of everybody else.
+    people : dict
+        Name of a planted person -> their rows, as a list of dicts or a DataFrame.
+    promised : dict
+        Name of a table -> the promised L1 sensitivity of it, positive.
+    public : collection of str
+        Tables whose list of cells is published as it is. In the others a cell that one world lacks counts as 0 there.
+
+    Returns
+    -------
+    pandas.DataFrame, one row per planted person, one column per table
+        L1 change over promise; inf where a public list of cells changes, a number is missing, or `aggregate` fails.
+
+    Raises
+    ------
+    ValueError
+        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not positive.
+
+    References
+    ----------
+    The book's {prf:ref}`prop-year-planted`.
+
+    Examples
+    --------
+    >>> visits = pd.DataFrame({"month": ["May", "May", "June"]})
+    >>> def by_month(table):
+    ...     return {"visits": table.month.value_counts().reindex(["May", "June"], fill_value=0)}
+    >>> people = {"one visit": [{"month": "May"}], "two visits": [{"month": "May"}, {"month": "June"}]}
+    >>> planted(by_month, visits, people, promised={"visits": 1}, public=["visits"]).visits.to_dict()
+    {'one visit': 1.0, 'two visits': 2.0}
+    """
+    promised = {name: positive("promised", step) for name, step in promised.items()}
+    without = aggregate(table)
+    if set(without) != set(promised):
+        raise ValueError(f"promised must name the tables that aggregate returns, {', '.join(map(repr, without))}")
+    found = {}
+    for person, rows in people.items():
+        try:
+            there = aggregate(pd.concat([table, pd.DataFrame(rows)], ignore_index=True))
+            found[person] = {name: _change(without[name], there[name], name in public) / step for name, step in promised.items()}
+        except Exception:                        # an error that one person brings about tells that they are there
+            found[person] = dict.fromkeys(promised, math.inf)
+    return pd.DataFrame.from_dict(found, orient="index", columns=list(promised))
+
+
+def _change(one, other, public):
+    if public and list(one.index) != list(other.index):
+        return math.inf
+    cells = one.index.union(other.index)
+    change = (other.reindex(cells, fill_value=0).astype(float) - one.reindex(cells, fill_value=0).astype(float)).abs().sum(skipna=False)
+    return math.inf if math.isnan(change) else float(change)
 
 
 def _draw(run, data, size, rng):

@@ -1,12 +1,13 @@
 """Groups that nobody listed: which lines of a GROUP BY may appear, and with which numbers.
 
-Where the groups are not public, a group that occurs because of one person must not appear just because that person is there.
-So every group that occurs gets noise, and only those appear whose noisy count reaches a threshold; delta pays for the lone
-person who passes it. The noise that decides is the noise that is published. Adjacency is add/remove one person throughout,
-who is in at most `num_groups` of the groups with at most `per_group` rows in each: see that it is so, with `bound`.
+Where the groups are not public, a group that occurs because of one person must not appear just because that person is
+there. So every group that occurs gets noise, and only those appear whose noisy count reaches a threshold; delta pays
+for the lone person who passes it. The noise that decides is the noise that is published. Adjacency is add/remove one
+person throughout, who is in at most `num_groups` of the groups with at most `per_group` rows in each: see that it is
+so, with `bound`.
 
-The threshold never looks at the data. For one or two groups per person truncated geometric noise publishes most, for more the
-Gaussian; its noise and its threshold may each use the whole of delta (`threshold_delta` says why).
+The threshold never looks at the data. For one or two groups per person truncated geometric noise publishes most, for
+more the Gaussian; its noise and its threshold may each use the whole of delta (`threshold_delta` says why).
 """
 from __future__ import annotations
 
@@ -21,12 +22,22 @@ from scipy.special import log_ndtr, ndtri
 from dplib._validate import choice, finite, positive, probability, whole
 from dplib.mechanisms import gaussian_sigma
 
-__all__ = ["Threshold", "bound", "gaussian_threshold", "geometric_threshold", "laplace_threshold", "release", "selection_probability",
-           "threshold_delta", "truncated_geometric"]  # fmt: skip
+__all__ = [
+    "Threshold",
+    "bound",
+    "gaussian_threshold",
+    "geometric_threshold",
+    "laplace_threshold",
+    "release",
+    "selection_probability",
+    "threshold_delta",
+    "truncated_geometric",
+]
 
 NOISES = ("truncated geometric", "geometric", "laplace", "gaussian")
 _LEAST_RATE = 1e-12
-_MOST = 2**53                                    # no table has more rows, and a float holds every whole number up to here
+# no table has more rows, and a float holds every whole number up to here
+_MOST = 2**53
 
 
 class Threshold(NamedTuple):
@@ -72,7 +83,8 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
 
     References
     ----------
-    Desfontaines, Voss, Gipson and Mandayam (2022), Theorem 1, for the recursion and its optimality; the closed form is derived.
+    Desfontaines, Voss, Gipson and Mandayam (2022), Theorem 1, for the recursion and its optimality; the closed form is
+    derived.
 
     Examples
     --------
@@ -84,13 +96,15 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     if not np.issubdtype(sizes.dtype, np.integer):
         raise ValueError(f"n must hold whole numbers, got dtype {sizes.dtype}")
     fall, one = math.exp(-rate), -math.expm1(-rate)
-    k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)      # up to here the first inequality binds
+    # up to here the first inequality binds
+    k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)
     sizes = np.clip(sizes, 0, min(2 * k + 2, _MOST))       # there it is 1
     if sizes.size > 2 * k + 3:
         return np.asarray(selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta))[sizes]
     sizes = sizes.astype(float)
 
-    def rising(n):                               # delta (1 + e^rate + ... + e^((n - 1) rate)), which is at most 1 for n <= k
+    # delta (1 + e^rate + ... + e^((n - 1) rate)), which is at most 1 for n <= k
+    def rising(n):
         return delta * -np.expm1(-n * rate) * np.exp((n - 1) * rate) / one
 
     beyond = np.maximum(sizes - k, 0.0)
@@ -99,28 +113,38 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     return result if result.ndim else float(result)
 
 
-def truncated_geometric(counts: pd.Series, *, epsilon: float, delta: float, num_groups: int = 1, per_group: int = 1, at_least: int = 1,
-                        rng: None | int | np.random.Generator = None) -> pd.Series:  # fmt: skip
-    """Counts with whole-number noise between -k and k, of those groups that cannot be empty: whose noisy count is above k.
+def truncated_geometric(
+    counts: pd.Series,
+    *,
+    epsilon: float,
+    delta: float,
+    num_groups: int = 1,
+    per_group: int = 1,
+    at_least: int = 1,
+    rng: None | int | np.random.Generator = None,
+) -> pd.Series:
+    """Counts with whole-number noise between -k and k, of those groups that cannot be empty: whose noisy count is above
+    k.
 
-    The noise X has P(X = x) proportional to exp(-rate abs(x)), rate = epsilon / (num_groups per_group). A group without people
-    never passes, so that it needs no noise and nobody has to know it. One person more moves the law by the factor
-    exp(rate) per row, except on the values that are possible in one world only, and their probability is what delta
-    pays for. It falls in steps as k grows; a coin for each group takes the smallest k that suffices or the one below it,
-    so that delta is used up exactly.
+    The noise X has P(X = x) proportional to exp(-rate abs(x)), rate = epsilon / (num_groups per_group). A group without
+    people never passes, so that it needs no noise and nobody has to know it. One person more moves the law by the
+    factor exp(rate) per row, except on the values that are possible in one world only, and their probability is what
+    delta pays for. It falls in steps as k grows; a coin for each group takes the smallest k that suffices or the one
+    below it, so that delta is used up exactly.
 
     Privacy
     -------
     measure : (epsilon, delta)-DP for groups and counts together
-    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in each
-    guarantee : exact: a person who is alone in all their groups attains it. For one group and one row per person, a group of
-        n people appears with `selection_probability` (at the one size n = 2k it is less than delta below)
+    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
+        each
+    guarantee : exact: a person who is alone in all their groups attains it. For one group and one row per person, a
+        group of n people appears with `selection_probability` (at the one size n = 2k it is less than delta below)
 
     Parameters
     ----------
     counts : pandas.Series of whole numbers
-        Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together, one
-        without rows is not there.
+        Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together,
+        one without rows is not there.
     epsilon : float
         Privacy loss, positive.
     delta : float
@@ -128,7 +152,8 @@ def truncated_geometric(counts: pd.Series, *, epsilon: float, delta: float, num_
     num_groups, per_group : int
         The most groups of one person, and the most rows of one person in a group.
     at_least : int
-        No group with fewer rows is ever published (this costs nothing: the noise is added to what exceeds at_least - 1).
+        No group with fewer rows is ever published (this costs nothing: the noise is added to what exceeds at_least -
+        1).
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -143,7 +168,8 @@ def truncated_geometric(counts: pd.Series, *, epsilon: float, delta: float, num_
 
     References
     ----------
-    Desfontaines, Voss, Gipson and Mandayam (2022), section 3.3, for one k; several groups and rows and the coin are derived.
+    Desfontaines, Voss, Gipson and Mandayam (2022), section 3.3, for one k; several groups and rows and the coin are
+    derived.
 
     Examples
     --------
@@ -151,10 +177,20 @@ def truncated_geometric(counts: pd.Series, *, epsilon: float, delta: float, num_
     >>> truncated_geometric(counts, epsilon=1.0, delta=1e-6, rng=1).to_dict()
     {'Bea': 30}
     """
-    return release(counts, epsilon=epsilon, delta=delta, noise="truncated geometric", num_groups=num_groups, per_group=per_group, at_least=at_least, rng=rng)
+    return release(
+        counts,
+        epsilon=epsilon,
+        delta=delta,
+        noise="truncated geometric",
+        num_groups=num_groups,
+        per_group=per_group,
+        at_least=at_least,
+        rng=rng,
+    )
 
 
-# ------------------------------------------------------------------------------------------------ several groups per person
+# ------------------------------------------------------------------------------------------------ several groups per
+# person
 
 
 def laplace_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_group: float = 1.0) -> Threshold:
@@ -203,13 +239,16 @@ def laplace_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_
 
 
 def geometric_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_group: int = 1) -> Threshold:
-    """Scale of discrete Laplace noise on every count, and the smallest whole threshold (at least `per_group`), for (epsilon, delta)-DP.
+    """Scale of discrete Laplace noise on every count, and the smallest whole threshold (at least `per_group`), for
+    (epsilon, delta)-DP.
 
     Privacy
     -------
     measure : (epsilon, delta)-DP for noisy counts of at least the threshold, of all groups that occur
-    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in each
-    guarantee : exact at the delta that `threshold_delta` gives for it, which is at most `delta`: whole thresholds are steps
+    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
+        each
+    guarantee : exact at the delta that `threshold_delta` gives for it, which is at most `delta`: whole thresholds are
+        steps
 
     Parameters
     ----------
@@ -251,8 +290,9 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
     -------
     measure : (epsilon, delta)-DP for noisy counts of at least the threshold, of all groups that occur
     adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` in each
-    guarantee : exact (`threshold_delta`): the noise uses all of delta where the person is alone nowhere, the threshold all of
-        it where the person is alone everywhere; no smaller noise would do, and for this noise no smaller threshold
+    guarantee : exact (`threshold_delta`): the noise uses all of delta where the person is alone nowhere, the threshold
+        all of it where the person is alone everywhere; no smaller noise would do, and for this noise no smaller
+        threshold
 
     Parameters
     ----------
@@ -277,7 +317,8 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
 
     References
     ----------
-    Balle and Wang (2018), Theorem 8, for the noise; the threshold is derived. Wilson et al. (2020) charge the sum of both.
+    Balle and Wang (2018), Theorem 8, for the noise; the threshold is derived. Wilson et al. (2020) charge the sum of
+    both.
 
     Examples
     --------
@@ -289,16 +330,26 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
     sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=per_group * math.sqrt(num_groups))
     threshold, step = per_group - sigma * float(ndtri(one)), 1e-14 * sigma
     while _gaussian_delta(epsilon, sigma, threshold, np.arange(1, num_groups + 1), num_groups, per_group) > delta:
-        threshold, step = threshold + step, 2 * step                   # rounding: in exact arithmetic the last of these binds
+        # rounding: in exact arithmetic the last of these binds
+        threshold, step = threshold + step, 2 * step
     return Threshold(sigma, threshold)
 
 
-def threshold_delta(noise: str, threshold: float, *, epsilon: float, scale: float | None = None, num_groups: int = 1, per_group: float = 1.0) -> float:
+def threshold_delta(
+    noise: str,
+    threshold: float,
+    *,
+    epsilon: float,
+    scale: float | None = None,
+    num_groups: int = 1,
+    per_group: float = 1.0,
+) -> float:
     """The smallest delta at `epsilon` of publishing the noisy counts that are at least `threshold`.
 
-    Of a person's groups some are theirs alone and occur in one world only; each of them stays hidden with a probability p.
-    The others are shared, and only move. With j lone groups, one of them shows with probability 1 - p^j; where none does,
-    the worlds differ by the shared ones, and the outcome speaks against the person by the factor p^j. The worst j counts.
+    Of a person's groups some are theirs alone and occur in one world only; each of them stays hidden with a probability
+    p. The others are shared, and only move. With j lone groups, one of them shows with probability 1 - p^j; where none
+    does, the worlds differ by the shared ones, and the outcome speaks against the person by the factor p^j. The worst j
+    counts.
 
     Privacy
     -------
@@ -313,8 +364,8 @@ def threshold_delta(noise: str, threshold: float, *, epsilon: float, scale: floa
     epsilon : float
         Positive.
     scale : float, optional
-        Of the noise: a standard deviation for "gaussian", and needed there; for the others num_groups per_group / epsilon,
-        which is the least that suffices, where none is given.
+        Of the noise: a standard deviation for "gaussian", and needed there; for the others num_groups per_group /
+        epsilon, which is the least that suffices, where none is given.
     num_groups : int
         The most groups of one person.
     per_group : float
@@ -345,7 +396,10 @@ def threshold_delta(noise: str, threshold: float, *, epsilon: float, scale: floa
         return min(1.0, _gaussian_delta(epsilon, positive("scale", scale), threshold, lone, num_groups, per_group))
     if scale is not None:
         if positive("scale", scale) * rate < 1 - 1e-9:
-            raise ValueError(f"scale must be at least num_groups per_group / epsilon = {1 / rate:g} for {noise!r} noise, got {scale!r}")
+            raise ValueError(
+                f"scale must be at least num_groups per_group / epsilon = {1 / rate:g} for {noise!r} noise, got "
+                f"{scale!r}"
+            )
         rate = 1 / scale
     if noise == "geometric":
         if per_group != math.floor(per_group):
@@ -357,22 +411,32 @@ def threshold_delta(noise: str, threshold: float, *, epsilon: float, scale: floa
     return -math.expm1(num_groups * math.log1p(-one)) if one < 1 else 1.0
 
 
-def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "truncated geometric", num_groups: int = 1, per_group: int = 1,
-            at_least: int = 1, rng: None | int | np.random.Generator = None) -> pd.Series:  # fmt: skip
+def release(
+    counts: pd.Series,
+    *,
+    epsilon: float,
+    delta: float,
+    noise: str = "truncated geometric",
+    num_groups: int = 1,
+    per_group: int = 1,
+    at_least: int = 1,
+    rng: None | int | np.random.Generator = None,
+) -> pd.Series:
     """Noisy counts of those groups whose noisy count reaches the threshold: the noise that decides is published.
 
     Privacy
     -------
     measure : (epsilon, delta)-DP for groups and counts together
-    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in each
-    guarantee : exact, for lone and shared groups together; for "geometric" noise at the delta of its whole threshold. The list
-        of groups is private: that is what delta pays for
+    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
+        each
+    guarantee : exact, for lone and shared groups together; for "geometric" noise at the delta of its whole threshold.
+        The list of groups is private: that is what delta pays for
 
     Parameters
     ----------
     counts : pandas.Series of whole numbers
-        Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together, one
-        without rows is not there.
+        Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together,
+        one without rows is not there.
     epsilon : float
         Privacy loss, positive.
     delta : float
@@ -381,7 +445,8 @@ def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "tr
     num_groups, per_group : int
         The most groups of one person, and the most rows of one person in a group.
     at_least : int
-        No group with fewer rows is ever published (this costs nothing: the noise is added to what exceeds at_least - 1).
+        No group with fewer rows is ever published (this costs nothing: the noise is added to what exceeds at_least -
+        1).
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -406,7 +471,10 @@ def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "tr
     """
     choice("noise", noise, NOISES)
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=False)
-    bounds = {"num_groups": whole("num_groups", num_groups, least=1), "per_group": whole("per_group", per_group, least=1)}
+    bounds = {
+        "num_groups": whole("num_groups", num_groups, least=1),
+        "per_group": whole("per_group", per_group, least=1),
+    }
     hidden = whole("at_least", at_least, least=1) - 1
     counts = _groups(counts)
     counts, rng = counts[counts > hidden], np.random.default_rng(rng)
@@ -417,8 +485,11 @@ def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "tr
         noisy = excess + _truncated_noise(rate, k, reach, rng)
         passed = noisy > reach
     else:
-        scale, threshold = {"geometric": geometric_threshold, "laplace": laplace_threshold, "gaussian": gaussian_threshold}[noise](
-            epsilon=epsilon, delta=delta, **bounds)
+        scale, threshold = {
+            "geometric": geometric_threshold,
+            "laplace": laplace_threshold,
+            "gaussian": gaussian_threshold,
+        }[noise](epsilon=epsilon, delta=delta, **bounds)
         if noise == "geometric":
             p = -math.expm1(-1 / scale)
             noisy = excess + rng.geometric(p, excess.size) - rng.geometric(p, excess.size)
@@ -429,12 +500,13 @@ def release(counts: pd.Series, *, epsilon: float, delta: float, noise: str = "tr
 
 
 def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt: str | None = None,
-          rng: None | int | np.random.Generator = None) -> pd.DataFrame:  # fmt: skip
-    """At most `num_groups` groups of each person, chosen by lot, each once: what a count per group may be computed from.
+          rng: None | int | np.random.Generator = None) -> pd.DataFrame:
+    """At most `num_groups` groups of each person, chosen by lot, each once: what a count per group may be computed
+    from.
 
-    A person's groups are chosen by that person's own rows and by coins, or by a salted hash in place of coins, and by nothing
-    else. So one person more adds at most `num_groups` rows and moves nobody else's: that is why counts of the result move
-    by at most 1 in at most `num_groups` groups, for every value of the coins. The lot is there to be fair.
+    A person's groups are chosen by that person's own rows and by coins, or by a salted hash in place of coins, and by
+    nothing else. So one person more adds at most `num_groups` rows and moves nobody else's: that is why counts of the
+    result move by at most 1 in at most `num_groups` groups, for every value of the coins. The lot is there to be fair.
 
     Privacy
     -------
@@ -450,7 +522,8 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     num_groups : int
         The most groups of one person.
     salt : str, optional
-        Key of the hash that draws the lot (md5 of salt, person and group): the same lot for the same table on every machine.
+        Key of the hash that draws the lot (md5 of salt, person and group): the same lot for the same table on every
+        machine.
     rng : int or numpy.random.Generator, optional
         Coins instead of a salt. Give one of the two.
 
@@ -462,11 +535,13 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     Raises
     ------
     ValueError
-        If a column is not there, `num_groups` is no whole number of at least 1, or not exactly one of `salt` and `rng` is given.
+        If a column is not there, `num_groups` is no whole number of at least 1, or not exactly one of `salt` and `rng`
+        is given.
 
     References
     ----------
-    Wilson et al. (2020), section 2, for bounding by a random choice; that no randomness is needed for privacy is derived.
+    Wilson et al. (2020), section 2, for bounding by a random choice; that no randomness is needed for privacy is
+    derived.
 
     Examples
     --------
@@ -488,8 +563,13 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     if salt is None:
         lots = np.random.default_rng(rng).random(len(pairs))
     else:
-        lots = np.array([hashlib.md5(f"{salt}:{a}:{b}".encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
-                         for a, b in zip(pairs[person], pairs[group])], dtype=object)  # fmt: skip
+        lots = np.array(
+            [
+                hashlib.md5(f"{salt}:{a}:{b}".encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
+                for a, b in zip(pairs[person], pairs[group])
+            ],
+            dtype=object,
+        )
     codes = pd.factorize(pairs[person])[0]
     order = np.lexsort((lots, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -504,12 +584,17 @@ def _rate(epsilon, num_groups, per_group):
     """The loss that noise of scale 1 / rate may have for each row that a person adds to a group."""
     rate = positive("epsilon", epsilon) / whole("num_groups", num_groups, least=1) / positive("per_group", per_group)
     if rate < _LEAST_RATE:
-        raise ValueError(f"epsilon / (num_groups per_group) must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
+        raise ValueError(
+            f"epsilon / (num_groups per_group) must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not "
+            "fit into 64 bits"
+        )
     return rate
 
 
 def _each(delta, num_groups):
-    """The probability of one of `num_groups` independent accidents, of which at least one happens with probability delta."""
+    """The probability of one of `num_groups` independent accidents, of which at least one happens with probability
+    delta.
+    """
     return -math.expm1(math.log1p(-probability("delta", delta, zero=False)) / whole("num_groups", num_groups, least=1))
 
 
@@ -527,7 +612,9 @@ def _first(holds):
 
 def _geometric_tail(x, rate):
     """P(Z >= x) of discrete Laplace noise, x whole."""
-    return math.exp(-rate * x) / (1 + math.exp(-rate)) if x > 0 else 1 - math.exp(-rate * (1 - x)) / (1 + math.exp(-rate))
+    return (
+        math.exp(-rate * x) / (1 + math.exp(-rate)) if x > 0 else 1 - math.exp(-rate * (1 - x)) / (1 + math.exp(-rate))
+    )
 
 
 def _truncation(epsilon, delta, *, num_groups, per_group):
@@ -546,7 +633,9 @@ def _truncation(epsilon, delta, *, num_groups, per_group):
 
 
 def _truncated_noise(rate, k, reach, rng):
-    """Whole numbers between -reach and reach, which is k or k - 1, with probabilities proportional to exp(-rate abs(x))."""
+    """Whole numbers between -reach and reach, which is k or k - 1, with probabilities proportional to exp(-rate
+    abs(x)).
+    """
     decay = -np.expm1(-rate * np.array([k - 1.0, k]))[reach - (k - 1)]
     zero, fall = -math.expm1(-rate), math.exp(-rate)
     size = np.log1p(-rng.random(reach.size) * decay)     # of what is not zero, by the inverse of its tail
@@ -558,8 +647,9 @@ def _truncated_noise(rate, k, reach, rng):
 def _gaussian_delta(epsilon, sigma, threshold, lone, num_groups, per_group):
     """The largest delta over these numbers of lone groups, of the world with the person against the one without.
 
-    The other direction is never worse: both are one less the smallest weighted error of a test between two Gaussians, with
-    weights of the same product, which are further apart in this direction; and for Gaussians that makes the error smaller.
+    The other direction is never worse: both are one less the smallest weighted error of a test between two Gaussians,
+    with weights of the same product, which are further apart in this direction; and for Gaussians that makes the error
+    smaller.
     """
     log_hidden = lone * float(log_ndtr((threshold - per_group) / sigma))
     mu = per_group * np.sqrt(num_groups - lone) / sigma
@@ -583,7 +673,9 @@ def _groups(counts):
     nothing = counts.empty and counts.dtype == object                   # what pandas makes of no counts at all
     if not (nothing or pd.api.types.is_integer_dtype(counts.dtype)):
         raise ValueError(f"counts must hold whole numbers, got dtype {counts.dtype}")
-    values = np.clip(counts.to_numpy(dtype=object if counts.isna().any() else None, na_value=0), 0, _MOST).astype(np.int64)
+    values = np.clip(counts.to_numpy(dtype=object if counts.isna().any() else None, na_value=0), 0, _MOST).astype(
+        np.int64
+    )
     counts = pd.Series(values, index=_plain(counts.index), name=counts.name)
     if not counts.index.is_unique:
         counts = counts.groupby(level=list(range(counts.index.nlevels)), dropna=False, sort=False).sum()
@@ -591,9 +683,17 @@ def _groups(counts):
 
 
 def _plain(index):
-    """The same labels without memory: a categorical index or one of several levels would carry the names of hidden groups along."""
+    """The same labels without memory: a categorical index or one of several levels would carry the names of hidden
+    groups along.
+    """
     if isinstance(index, pd.MultiIndex):
-        return index if index.empty else pd.MultiIndex.from_arrays([_plain(index.get_level_values(i)) for i in range(index.nlevels)], names=index.names)
+        return (
+            index
+            if index.empty
+            else pd.MultiIndex.from_arrays(
+                [_plain(index.get_level_values(i)) for i in range(index.nlevels)], names=index.names
+            )
+        )
     return index.astype(index.categories.dtype) if isinstance(index, pd.CategoricalIndex) else index
 
 

@@ -1,8 +1,8 @@
 """Sums that nobody may see the parts of, with noise that nobody knows: secret shares, and noise in parts.
 
-Everybody splits a number into shares that say nothing one by one, and adds a part of the noise. Whoever sees all but one
-of the servers sees uniform numbers; whoever knows some of the parts knows that much of the noise, and `collusion_epsilon`
-says what is left of the promise.
+Everybody splits a number into shares that say nothing one by one, and adds a part of the noise. Whoever sees all but
+one of the servers sees uniform numbers; whoever knows some of the parts knows that much of the noise, and
+`collusion_epsilon` says what is left of the promise.
 
 A teaching version: numpy's generators can be predicted, and a real protocol has to agree on keys, to survive servers
 that stop, and to refuse a person who sends a million.
@@ -27,9 +27,11 @@ def split(values: ArrayLike, *, servers: int, rng: None | int | np.random.Genera
 
     Privacy
     -------
-    measure : none is needed: any servers - 1 of the shares of a number are independent and uniform, whatever the number is
+    measure : none is needed: any servers - 1 of the shares of a number are independent and uniform, whatever the number
+        is
     adjacency : any two numbers
-    guarantee : exact for a perfect source of randomness, which numpy's generators are not; all shares together tell the number
+    guarantee : exact for a perfect source of randomness, which numpy's generators are not; all shares together tell the
+        number
 
     Parameters
     ----------
@@ -87,6 +89,10 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
     ValueError
         If `shares` is not of an integer type, or has no axis.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-shares`.
+
     Examples
     --------
     >>> int(join([2**32 - 5, 3]))
@@ -100,10 +106,11 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
 
 
 def laplace_share(
-    size: int | tuple[int, ...], *, epsilon: float, parties: int, honest: float = 1.0, sensitivity: int = 1,
+    size: int | tuple[int, ...], *, sensitivity: int, epsilon: float, parties: int, honest: float = 1.0,
     rng: None | int | np.random.Generator = None,
 ) -> NDArray[np.int64]:
-    """Parts of discrete Laplace noise: `parties` of them add up to all of it, P(Z = z) = tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
+    """Parts of discrete Laplace noise: `parties` of them add up to all of it, P(Z = z) = tanh(b/2) exp(-b|z|), b =
+    epsilon/sensitivity.
 
     A part is the difference of two negative binomial variables of shape 1/(honest * parties). Such differences add up
     to one of the shapes' sum, and shape 1 is the geometric law, of which `mechanisms.geometric` takes the difference.
@@ -112,20 +119,21 @@ def laplace_share(
     -------
     measure : epsilon-DP of the sum, for whoever knows none of the parts that belong to a share `honest` of the parties
     adjacency : the one under which `sensitivity` bounds the change of the sum
-    guarantee : exact if exactly that share is honest, and smaller than epsilon if more are; see `collusion_epsilon` if fewer are
+    guarantee : exact if exactly that share is honest, and smaller than epsilon if more are; see `collusion_epsilon` if
+        fewer are
 
     Parameters
     ----------
     size : int or tuple of int
         Shape of the result.
+    sensitivity : int
+        Largest change of the sum between neighbours.
     epsilon : float
         Privacy loss, positive.
     parties : int
         Into how many parts the noise is divided.
     honest : float
         Share of the parties whose parts alone must suffice, in (0, 1]. At 1 the parts of all are needed.
-    sensitivity : int
-        Largest change of the sum between neighbours.
     rng : None, int or numpy.random.Generator
 
     Returns
@@ -135,7 +143,8 @@ def laplace_share(
     Raises
     ------
     ValueError
-        If `epsilon` is not positive, `parties` or `sensitivity` is no whole number of at least 1, or `honest` is not in (0, 1].
+        If `epsilon` is not positive, `parties` or `sensitivity` is no whole number of at least 1, or `honest` is not in
+        (0, 1].
 
     References
     ----------
@@ -143,12 +152,13 @@ def laplace_share(
 
     Examples
     --------
-    >>> parts = laplace_share(2000, epsilon=1.0, parties=2000, rng=1)
+    >>> parts = laplace_share(2000, sensitivity=1, epsilon=1.0, parties=2000, rng=1)
     >>> parts.shape, bool(abs(parts.sum()) < 30)
     ((2000,), True)
     """
     p = -math.expm1(-_rate(epsilon, sensitivity))
     shape = 1 / (_share(honest) * whole("parties", parties, least=1))
+    size = tuple(whole("size", one, least=0) for one in (size if isinstance(size, tuple) else (size,)))
     rng = np.random.default_rng(rng)
     return rng.negative_binomial(shape, p, size) - rng.negative_binomial(shape, p, size)
 
@@ -156,7 +166,8 @@ def laplace_share(
 def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int = 1) -> NDArray[np.float64]:
     """Law of the noise that is left to somebody who knows the parts of all but a share `honest` of the parties.
 
-    The difference of two negative binomial variables of shape `honest` and ratio exp(-epsilon/sensitivity), by its convolution.
+    The difference of two negative binomial variables of shape `honest` and ratio exp(-epsilon/sensitivity), by its
+    convolution.
 
     Privacy
     -------
@@ -180,16 +191,23 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
     Raises
     ------
     ValueError
-        If `z` is not of an integer type, `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
+        If `z` is not of an integer type, `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole
+        number >= 1.
+
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`; Harrison and Manurangsi (2025), where it is the generalized discrete Laplace law.
 
     Examples
     --------
     >>> shared_pmf([0, 1], honest=1.0, epsilon=1.0).round(4)
     array([0.4621, 0.17  ])
     """
-    z, rate, honest = abs(_integers("z", z)), _rate(epsilon, sensitivity), _share(honest)
+    rate, z, honest = _rate(epsilon, sensitivity), abs(_integers("z", z)), _share(honest)
     if rate < _LEAST_RATE:
-        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long")
+        raise ValueError(
+            f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long"
+        )
     k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
     one = stats.nbinom(honest, -math.expm1(-rate))
     first = one.pmf(k)
@@ -197,7 +215,8 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
 
 
 def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) -> float:
-    """Exact privacy loss of a sum, to somebody who knows the parts of the noise of all but a share `honest` of the parties.
+    """Exact privacy loss of a sum, to somebody who knows the parts of the noise of all but a share `honest` of the
+    parties.
 
     The law of what is left is log-convex on each side of zero, so that its steps are steepest at zero: the loss is
     ln P(0)/P(sensitivity). It lies between epsilon and epsilon + sensitivity * ln(1/honest).
@@ -225,23 +244,35 @@ def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) ->
     ValueError
         If `honest` is not in (0, 1], `epsilon` not positive, or `sensitivity` no whole number >= 1.
 
+    References
+    ----------
+    The book's {prf:ref}`thm-agg-collusion`.
+
     Examples
     --------
     >>> [round(collusion_epsilon(h, epsilon=1.0), 3) for h in (1.0, 0.5, 0.1)]
     [1.0, 1.675, 3.296]
     """
-    at_zero, beside = shared_pmf([0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity)
+    _rate(epsilon, sensitivity)
+    at_zero, beside = shared_pmf(
+        [0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity
+    )
     return float(np.log(at_zero / beside))
 
 
-def skellam(value: ArrayLike, *, variance: float, rng: None | int | np.random.Generator = None) -> NDArray[np.int64] | np.int64:
-    """Integer `value` plus the difference of two Poisson variables, which can be divided into as many parts as one likes.
+def skellam(
+    value: ArrayLike, *, variance: float, rng: None | int | np.random.Generator = None
+) -> NDArray[np.int64] | np.int64:
+    """Integer `value` plus the difference of two Poisson variables, which can be divided into as many parts as one
+    likes.
 
     Privacy
     -------
-    measure : (epsilon, delta)-DP, with a delta for every epsilon; near that of normal noise of the same variance where it is large
+    measure : (epsilon, delta)-DP, with a delta for every epsilon; near that of normal noise of the same variance where
+        it is large
     adjacency : the one under which the value changes by a whole number
-    guarantee : the exact delta of a pair follows from the law by `distributions.exact_delta`; no epsilon holds with delta = 0
+    guarantee : the exact delta of a pair follows from the law by `distributions.exact_delta`; no epsilon holds with
+        delta = 0
 
     Parameters
     ----------
@@ -277,7 +308,7 @@ _LEAST_RATE = 1e-5
 
 
 def _rate(epsilon, sensitivity):
-    return positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
+    return positive("epsilon", epsilon) / positive("sensitivity", whole("sensitivity", sensitivity, least=1))
 
 
 def _share(honest):

@@ -85,7 +85,8 @@ CONCERNS = {
     "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",),
     "the book on paper": ("tests/test_print.py",), "a class's results": ("tests/test_results.py",),
     "exercise checkers": ("tests/test_checkers", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
-    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py", "tests/test_ways_in.py", "tests/test_course.py", "tests/test_launch.py"),
+    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py",
+                                     "tests/test_ways_in.py", "tests/test_course.py", "tests/test_launch.py"),
 }
 THE_REST = "laws, oracles and docstrings of dplib"
 

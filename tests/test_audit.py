@@ -2,12 +2,13 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from laws import LEVEL
 from scipy import integrate, stats
 
 from dplib import mechanisms, sensitivity, svt
-from dplib.audit import _choose_event, _conditional_bound, audit, epsilon_lower_bound, mu_lower_bound, runs_needed
+from dplib.audit import _choose_event, _conditional_bound, audit, epsilon_lower_bound, mu_lower_bound, planted, runs_needed
 
 STRICT = 1 - LEVEL
 
@@ -360,3 +361,74 @@ def test_the_chosen_event_is_the_likelier_one_on_the_first_data_set_unless_swapp
     assert (event(np.array([0, 1])).tolist(), swapped) == ([False, True], False)
     event, swapped = _choose_event(two, one, 0.0)
     assert (event(np.array([0, 1])).tolist(), swapped) == ([False, True], True)
+
+
+# ---------------------------------------------------------------------------------------------------------------- planted people
+
+VISITS = pd.DataFrame({"person": ["a", "b", "c"], "month": ["May", "May", "June"], "paid": [10, 20, 30]})
+
+
+def by_month(table, *, one_each=True, list_of=("May", "June"), low=0):
+    kept = table.drop_duplicates("person") if one_each else table
+    months = sorted(set(kept.month)) if list_of is None else list(list_of)
+    return {"visits": kept.month.value_counts().reindex(months, fill_value=0),
+            "paid": kept.paid.clip(low, 50).groupby(kept.month).sum(min_count=0).reindex(months, fill_value=0)}
+
+
+def rows(**other):
+    return {"person": "x", "month": "May", "paid": 20, **other}
+
+
+PEOPLE = {"plain": [rows()], "twice": [rows(), rows(month="June")], "refund": [rows(paid=-5000)], "July": [rows(month="July")]}
+PROMISED = {"visits": 1, "paid": 50}
+
+
+def planted_in(aggregate, table=VISITS, people=PEOPLE, public=("visits", "paid")):
+    return planted(aggregate, table, people, promised=PROMISED, public=public)
+
+
+def test_planted_people_spare_what_keeps_its_promise():
+    found = planted_in(by_month)
+    assert list(found.index) == list(PEOPLE) and found.to_numpy().max() == 1 and found.loc["plain", "paid"] == 20 / 50
+
+
+@pytest.mark.parametrize(("broken", "person", "table", "change"), [
+    ({"one_each": False}, "twice", "visits", 2.0), ({"low": None}, "refund", "paid", 100.0), ({"list_of": None}, "July", "visits", np.inf),
+])
+def test_each_broken_step_is_found_by_its_person(broken, person, table, change):
+    found = planted_in(lambda rows: by_month(rows, **broken))
+    assert found.loc[person, table] == change
+    assert found.drop(person).to_numpy().max() <= 1
+
+
+def test_a_failure_and_a_missing_number_are_infinite():
+    def fails(table):
+        return by_month(table.assign(paid=table.paid.astype(int)))
+
+    def missing(table):
+        found = by_month(table)
+        return {**found, "paid": found["paid"] + (np.nan if table.paid.isna().any() else 0)}
+
+    nobody_knows = {"no bill": [rows(paid=np.nan)]}
+    assert np.isinf(planted_in(fails, people=nobody_knows)).all(axis=None)
+    assert planted_in(missing, people=nobody_knows).loc["no bill"].tolist() == [1.0, np.inf]
+
+
+def test_a_list_that_is_not_public_may_grow():
+    def lines(table):
+        return {"lines": table.month.value_counts()}
+
+    for public, change in (((), 1.0), (("lines",), np.inf)):
+        assert planted(lines, VISITS, {"July": [rows(month="July")]}, promised={"lines": 1}, public=public).loc["July", "lines"] == change
+
+
+def test_planted_people_do_not_touch_the_table():
+    before = VISITS.copy()
+    planted_in(by_month)
+    pd.testing.assert_frame_equal(VISITS, before)
+
+
+@pytest.mark.parametrize("promised", [{"visits": 1}, {"visits": 1, "paid": 0}, {"visits": 1, "paid": 50, "more": 1}])
+def test_promises_must_fit_the_tables(promised):
+    with pytest.raises(ValueError, match="promised"):
+        planted(by_month, VISITS, PEOPLE, promised=promised)

@@ -327,8 +327,8 @@ MUTANTS = [
     mutant("the note's claim forgotten", "svt/museum", " claim=lambda e, c: (c + 1) / 2 * e,", "",
            "test_three_variants_keep_what_they_claim_and_one_of_them_claims_more"),
     mutant("the loss has the wrong sign", "svt/museum", "return one - two", "return two - one", "test_losses_are_pinned"),
-    mutant("selection without its second half", "partitions", "np.where(n <= k, rising(np.minimum(n, k)), 1 - hidden)",
-           "delta * np.expm1(n * rate) / np.expm1(rate)", "test_no_linear_programme_finds_more"),
+    mutant("selection without its second half", "partitions", "np.where(sizes <= k, rising(np.minimum(sizes, k)), 1 - hidden)",
+           "delta * np.expm1(sizes * rate) / np.expm1(rate)", "test_no_linear_programme_finds_more"),
     mutant("selection that turns one person late", "partitions", "k = math.ceil(math.log1p(one", "k = 1 + math.ceil(math.log1p(one",
            "test_the_closed_form_is_the_recursion[0.01-1.0]"),
     mutant("several groups, one epsilon", "partitions", 'positive("epsilon", epsilon) / whole("num_groups", num_groups, least=1) /',
@@ -364,6 +364,31 @@ MUTANTS = [
            "test_a_salt_is_the_md5_of_salt_person_and_group_and_the_table_may_be_shuffled"),
     mutant("rows for groups", "partitions", ".dropna().drop_duplicates(ignore_index=True)", ".dropna().reset_index(drop=True)",
            "test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs"),
+    mutant("the noise left out of the null", "inference", "played = played + draw(rng, played.shape)", "played = played + 0",
+           "test_independence_is_rejected_about_as_often_as_it_should_be[1000-0.1]"),
+    mutant("a statistic that does not know of the noise", "inference", "np.maximum(expected + variance, 1e-9)", "np.maximum(expected, 0.5)",
+           "test_a_relation_is_seen_through_the_noise"),
+    mutant("all of the error on each side", "inference", "tail = (1 - probability(\"confidence\", confidence, zero=False)) / 2",
+           "tail = 1 - probability(\"confidence\", confidence, zero=False)", "test_the_interval_covers_every_share_by_enumeration_and_not_much_too_often"),
+    mutant("the noise of whole numbers above zero counted as below", "inference", "1 - q * beyond", "1 - beyond",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("the tails of the sample cut off too soon", "inference", "_FORGOTTEN = 37.5", "_FORGOTTEN = 7.5",
+           "test_the_law_of_a_noisy_count_is_the_sum_over_counts"),
+    mutant("a two-sided p-value that looks at one side", "inference", "min(1.0, 2 * min(above, below))", "min(1.0, min(above, below))",
+           "test_a_p_value_is_small_as_rarely_as_it_says[two-sided]"),
+    mutant("the noise of the bottom not multiplied by the ratio", "inference", "abs(top - r * bottom), a, abs(r) * b)", "abs(top - r * bottom), a, b)",
+           "test_a_ratio_is_kept_exactly_if_its_neighbours_on_a_grid_are"),
+    mutant("two equal Laplace noises without their half", "inference", "(1 + t / (2 * m))", "(1 + t / m)",
+           "test_the_tail_of_two_laplace_noises_is_their_convolution"),
+    mutant("answers weighed by standard deviations", "inference", "weights = 1 / np.sqrt(variances)", "weights = variances ** -0.25",
+           "test_two_answers_to_one_question_are_weighed_by_their_variances"),
+    mutant("six sums of what nobody clipped", "inference", "sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)", "x, y",
+           "test_values_beyond_the_bounds_and_missing_ones_are_clipped_and_an_empty_table_is_a_table"),
+    mutant("C_xy and C_xx as if they had noises of their own", "inference", "sigma**2 * x * y * (2 + x**2)", "0.0 * x * y",
+           "test_the_ends_are_where_the_pivot_is_as_large_as_its_deviation"),
+    mutant("a population without the error of a sample", "inference", "        v_yy += max(", "        v_yy += 0 * max(",
+           "test_without_noise_the_population_has_the_textbooks_interval_and_the_table_its_slope"),
+    mutant("a slope from a spread that may be noise", "inference", "c_xx <= z * math.sqrt(v_xx)", "c_xx <= 0", "test_sums_that_could_be_noise_allow_any_slope"),
     *(imposter(name) for name in VARIANTS if name not in ("alg1", "reused_value")),      # which has alg1's replies: see the released value above
     mutant("every part is all the noise", "secure", 'shape = 1 / (_share(honest) * whole("parties", parties, least=1))', "shape = 1.0",
            "test_parts_add_up_to_discrete_laplace_noise[10-1.0-1]"),
@@ -372,10 +397,46 @@ MUTANTS = [
            "test_a_sum_beyond_the_modulus_wraps_around"),
     mutant("shares of half the clock", "secure", "integers(0, MODULUS, (", "integers(0, MODULUS // 2, (",
            "test_all_servers_but_one_see_uniform_numbers[0-seen0]"),
-    mutant("a conspiracy priced one step too late", "secure", 'shared_pmf([0, whole("sensitivity", sensitivity, least=1)]', "shared_pmf([1, 2]",
+    mutant("a conspiracy priced one step too late", "secure", '[0, whole("sensitivity", sensitivity, least=1)], honest', "[1, 2], honest",
            "test_the_loss_of_a_conspiracy[0.5-1.675]"),
     mutant("Poisson noise of twice the variance", "secure", 'non_negative("variance", variance) / 2', 'non_negative("variance", variance)',
            "test_skellam_noise_has_its_law_in_one_piece_and_in_parts"),
+    mutant("a group too few", "engine", "place <= {most}", "place < {most}", "test_the_kept_lines_are_those_of_a_second_program[5-07-2]"),
+    mutant("a group too many", "engine", "place <= {most}", "place <= {most} + 1", "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("the lot ranks the people of a group", "engine", "(partition by person order", "(partition by grp order",
+           "test_a_planted_person_moves_no_more_than_promised[every key]"),
+    mutant("a person's sum is not cut", "engine", "cast(least({top}, sum({row})) as bigint)", "cast(sum({row}) as bigint)",
+           "test_a_planted_person_moves_no_more_than_promised[one key, often]"),
+    mutant("rows are not cut below", "engine", "floor(greatest(0, least({top}, {coins})))", "floor(least({top}, {coins}))",
+           "test_a_planted_person_moves_no_more_than_promised[both]"),
+    mutant("a missing value is the largest", "engine", "coalesce(r.{_name('value', value)}, 0)", "r.{_name('value', value)}",
+           "test_a_planted_person_moves_no_more_than_promised[no value]"),
+    mutant("half a coin", "engine", "floor(greatest(0, least({top}, {coins})))", "greatest(0, least({top}, {coins}))",
+           "test_fractions_nan_and_infinity_become_whole_coins_without_an_error"),
+    mutant("nobody is a person", "engine", "where r.{person} is not null and r.{group}", "where r.{group}",
+           "test_a_planted_person_moves_no_more_than_promised[nobody]"),
+    mutant("the salt is ignored", "engine", "concat('{salt}:',", "concat('07:',",
+           "test_another_salt_keeps_others_and_the_same_salt_the_same_on_one_thread_or_more"),
+    mutant("one lot for all", "engine", "cast(person as string), ':', cast(grp", "':', cast(grp",
+           "test_the_lot_is_fair_to_places_and_to_pairs_and_between_neighbouring_ids"),
+    mutant("a small group too many", "engine", "count(*) >= {few}", "count(*) >= {few} - 1",
+           "test_the_counts_are_those_of_the_kept_lines_and_small_groups_are_left_out"),
+    mutant("a text may end itself", "engine", "all(mark in _MARKS or mark.isalnum() for mark in value)", "all(value)",
+           "test_a_text_that_could_end_itself_is_refused[it's]"),
+    mutant("a number for a column of texts", "engine", "if not isinstance(value, str):", "if value is None:",
+           "test_a_text_that_could_end_itself_is_refused[5]"),
+    mutant("an interval on one side", "release", "math.log(1 / (1 - probability(", "math.log(0.5 / (1 - probability(", "test_each_interval_has_its_confidence[0.95]"),
+    mutant("the sensitivity left out of the plan", "release", 'positive("sensitivity", sensitivity) * wide', "wide", "test_the_plan_of_the_hospital"),
+    mutant("a total that is not kept", "release", "epsilon * total / used", "epsilon", "test_a_total_that_is_too_small_widens_every_interval_alike"),
+    mutant("probabilities for odds", "release", "1 / (1 + (1 / prior - 1) * math.exp(-epsilon))", "min(1.0, prior * math.exp(epsilon))",
+           "test_what_a_loss_means[0.25-2.0]"),
+    mutant("a card that asks no ledger", "release", "if not math.isclose(said, spent,", "if False and not math.isclose(said, spent,",
+           "test_a_card_that_does_not_is_refused"),
+    mutant("a failure is no finding", "audit", "found[person] = dict.fromkeys(promised, math.inf)", "found[person] = dict.fromkeys(promised, 0.0)",
+           "test_a_failure_and_a_missing_number_are_infinite"),
+    mutant("a new cell in a public list", "audit", "if public and list(one.index) != list(other.index)", "if public and len(one) > len(other)",
+           "test_each_broken_step_is_found_by_its_person"),
+    mutant("missing numbers pass", "audit", "sum(skipna=False)", "sum()", "test_a_failure_and_a_missing_number_are_infinite"),
 ]  # fmt: skip
 
 def kill(mutant, folder):
@@ -475,6 +536,11 @@ class TestAttacks(Mutated):
     pass
 
 
+@mutants_of("inference.py")
+class TestInference(Mutated):
+    pass
+
+
 @mutants_of("svt/mechanism.py")
 class TestSvt(Mutated):
     pass
@@ -501,8 +567,18 @@ def test_algorithm_1_is_no_imposter(tmp_path):
     assert run_tests(tmp_path, [control.killer], change)[0] == 0
 
 
+@mutants_of("engine.py")
+class TestEngine(Mutated):
+    pass
+
+
 @mutants_of("audit.py")
 class TestAudit(Mutated):
+    pass
+
+
+@mutants_of("release.py")
+class TestRelease(Mutated):
     pass
 
 
@@ -514,7 +590,7 @@ class TestSecure(Mutated):
 def test_every_mutant_is_in_a_class():
     modules = ("_validate", "mechanisms", "sensitivity", "budget/composition", "budget/ledger", "fdp/tradeoff", "fdp/product", "fdp/limit", "distributions",
                "local/reports", "local/rappor", "quantiles", "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
-               "anonymity/generalisation", "attacks", "svt/mechanism", "svt/law", "svt/museum", "audit", "secure", "partitions")  # fmt: skip
+               "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law", "svt/museum", "audit", "release", "secure")  # fmt: skip
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

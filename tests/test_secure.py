@@ -56,7 +56,7 @@ def test_a_share_does_not_follow_its_value():
 @pytest.mark.parametrize(("parties", "epsilon", "sensitivity"), [(1, 1.0, 1), (10, 1.0, 1), (100, 0.5, 1), (40, 1.0, 3)])
 def test_parts_add_up_to_discrete_laplace_noise(parties, epsilon, sensitivity):
     size = 4_000_000 // max(parties, 40)
-    noise = laplace_share((parties, size), epsilon=epsilon, parties=parties, sensitivity=sensitivity, rng=7).sum(axis=0)
+    noise = laplace_share((parties, size), sensitivity=sensitivity, epsilon=epsilon, parties=parties, rng=7).sum(axis=0)
     reach = math.ceil(6 * sensitivity / epsilon)
     laws = []
     for rate in (epsilon / sensitivity, epsilon / sensitivity * 1.1, epsilon / sensitivity / 1.1):
@@ -67,7 +67,7 @@ def test_parts_add_up_to_discrete_laplace_noise(parties, epsilon, sensitivity):
 
 
 def test_the_law_of_what_is_left_is_that_of_the_parts():
-    noise = laplace_share((5, DRAWS), epsilon=1.0, parties=20, rng=3).sum(axis=0)
+    noise = laplace_share((5, DRAWS), sensitivity=1, epsilon=1.0, parties=20, rng=3).sum(axis=0)
     z = np.arange(-8, 9)
     laws = []
     for honest in (0.25, 0.3, 0.2):
@@ -118,7 +118,7 @@ def test_no_outcome_loses_more_and_the_bounds_hold(honest, epsilon, sensitivity)
 
 def test_an_audit_finds_the_loss_that_the_colluders_see():
     def run(count, size, rng):
-        return (count + laplace_share((5, size), epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(float)
+        return (count + laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(float)
 
     found = audit.audit(run, 0, 1, n=60_000, rng=1)
     assert 2.2 < found.epsilon <= collusion_epsilon(0.25, epsilon=1.0)
@@ -127,10 +127,10 @@ def test_an_audit_finds_the_loss_that_the_colluders_see():
 def test_parts_that_suffice_for_the_honest_keep_the_promise():
     """Half of the people may tell theirs: what the others hold is all of the noise."""
     def run(count, size, rng):
-        return (count + laplace_share((10, size), epsilon=1.0, parties=20, honest=0.5, rng=rng).sum(axis=0)).astype(float)
+        return (count + laplace_share((10, size), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=rng).sum(axis=0)).astype(float)
 
     assert 0.9 < audit.audit(run, 0, 1, n=60_000, rng=1).epsilon <= 1
-    whole = laplace_share((20, DRAWS), epsilon=1.0, parties=20, honest=0.5, rng=2).sum(axis=0)
+    whole = laplace_share((20, DRAWS), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=2).sum(axis=0)
     law = 2 * 2 * math.exp(-1) / (1 - math.exp(-1)) ** 2
     assert whole.var() == pytest.approx(law, rel=6 * math.sqrt(6 / DRAWS))
 
@@ -161,16 +161,16 @@ def test_no_epsilon_holds_for_skellam_noise_without_a_delta():
 def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():
     """Why the parts must come from a law that can be divided: rounded or discrete normal noise vanishes."""
     part = mechanisms.discrete_gaussian(np.zeros(DRAWS, dtype=int), sigma=math.sqrt(9 / 1000), rng=1)
-    assert not part.any() and laplace_share(DRAWS, epsilon=0.4, parties=1000, rng=1).any()
+    assert not part.any() and laplace_share(DRAWS, sensitivity=1, epsilon=0.4, parties=1000, rng=1).any()
 
 
 # ---------------------------------------------------------------------------------------------------------------- bad input
 
 @pytest.mark.parametrize("call", [
     lambda: split([1.5], servers=2), lambda: split([1], servers=1), lambda: split([1], servers=2.0), lambda: join([0.5]), lambda: join(3),
-    lambda: laplace_share(3, epsilon=0, parties=3), lambda: laplace_share(3, epsilon=1.0, parties=0), lambda: laplace_share(3, epsilon=1.0, parties=2.5),
-    lambda: laplace_share(3, epsilon=1.0, parties=3, honest=0), lambda: laplace_share(3, epsilon=1.0, parties=3, honest=1.1),
-    lambda: laplace_share(3, epsilon=1.0, parties=3, sensitivity=0.5), lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
+    lambda: laplace_share(3, sensitivity=1, epsilon=0, parties=3), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=2.5),
+    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=1.1),
+    lambda: laplace_share(3, sensitivity=0, epsilon=1.0, parties=3.5), lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
     lambda: shared_pmf([0], honest=1.0, epsilon=1e-7), lambda: collusion_epsilon(0.5, epsilon=-1.0), lambda: collusion_epsilon(math.nan, epsilon=1.0),
     lambda: skellam([1.0], variance=1.0), lambda: skellam([1], variance=-1.0),
 ])

@@ -475,6 +475,10 @@ def sideways(page, url):
     return page.evaluate(SIDEWAYS)
 
 
+def phone(browser):
+    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+
+
 def test_a_phone_shows_tables_whole(browser, site, address, serve, tmp_path):
     context, found = browser.new_context(**PHONE), []
     page = context.new_page()

@@ -16,19 +16,23 @@ from dplib import (
     budget,
     data_dependent,
     distributions,
+    engine,
     fdp,
     histograms,
+    inference,
     local,
     mechanisms,
     partitions,
     quantiles,
+    release,
+    secure,
     sensitivity,
     svt,
     synthetic,
 )
 
 MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic, fdp, quantiles, data_dependent,
-           partitions)  # fmt: skip
+           partitions, inference, engine, release, secure)  # fmt: skip
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -72,9 +76,12 @@ CLASSES = {"df": PATIENTS, "qi": ["age", "sex"]}
 RANGE = {"values": [1.0, 4.0], "low": 0.0, "high": 1.0}
 BINS = {"counts": [3, 0, 5, 1], "epsilon": 1.0, "adjacency": "replace"}
 LEVELS = {"levels": [[9.0], [4.0, 5.0]], "branching": 2}
-ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "rows": 3, "adjacency": "replace"}
 GROUPS = {"counts": pd.Series(15, index=range(200)), "epsilon": 1.0, "delta": 1e-5, "num_groups": 1, "per_group": 1, "at_least": 2}
+SQL = {"table": "events", "person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
 LIMIT = {"epsilon": 1.0, "delta": 1e-5, "num_groups": 2, "per_group": 3}
+PRINTED = {"noisy": 31, "n": 80, "scale": 2.0, "noise": "geometric"}
+SUMS = [1000.0, 50.0, 400.0, 100.0, 210.0, 300.0]
+ROWS = {"df": PATIENTS, "domains": {"sex": ["F", "M"], "illness": ["flu", "cold"]}, "epsilon": 1.0, "rows": 3, "adjacency": "replace"}
 
 # every public function with parameters that are right
 RIGHT = {
@@ -106,6 +113,9 @@ RIGHT = {
     parallel: {"adjacency": "replace"},
     svt.scales: {"epsilon": 1.0, "c": 2, "sensitivity": 1.0, "monotone": True, "numeric": 0.5, "split": "optimal"},
     svt.above_threshold: SPARSE,
+    engine.bounded_sql: {**SQL, "at_least": 2},
+    engine.kept_sql: SQL,
+    engine.condition: {"column": "cents", "op": "<=", "value": 5, "schema": {"cents": int}},
     svt.numeric_sparse: {**SPARSE, "numeric": 0.5},
     svt.AboveThreshold: {name: value for name, value in SPARSE.items() if name != "answers"},
     svt.log_probability: {"outcome": [0, 1], "answers": ANSWERS, "threshold": 0.0, "noise": NOISE},
@@ -175,6 +185,16 @@ RIGHT = {
     quantiles.quantiles: {**RANGE, "shares": [0.25, 0.5, 1.0], "epsilon": 1.0, "adjacency": "replace"},
     quantiles.median: {**RANGE, "epsilon": 1.0, "adjacency": "replace"},
     quantiles.quantile_density: {**RANGE, "share": 0.3, "epsilon": 1.0, "adjacency": "replace"},
+    audit.planted: {"aggregate": lambda table: {"rows": table.sex.value_counts()}, "table": PATIENTS, "people": {"one": [{"sex": "F"}]},
+                    "promised": {"rows": 1}, "public": ["rows"]},
+    release.plan: {"questions": [release.Question("month", 1, 25)], "total": 0.1, "confidence": 0.95},
+    release.odds: {"epsilon": 1.0, "prior": 0.5},
+    secure.split: {"values": [3, 0], "servers": 2},
+    secure.join: {"shares": [[3, 1], [4, 1]]},
+    secure.laplace_share: {"size": 3, "epsilon": 1.0, "parties": 3, "honest": 0.5, "sensitivity": 1},
+    secure.shared_pmf: {"z": [0, 1], "honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
+    secure.collusion_epsilon: {"honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
+    secure.skellam: {"value": 3, "variance": 9.0},
     partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
     partitions.truncated_geometric: GROUPS,
     partitions.release: {**GROUPS, "noise": "laplace"},
@@ -193,6 +213,14 @@ RIGHT = {
     data_dependent.median_distance: {**RANGE, "bound": 0.5},
     data_dependent.propose_test_release: {"value": 1.0, "distance": 10**6, "bound": 0.5, "epsilon": 1.0, "delta": 1e-6},
     data_dependent.sample_and_aggregate: {**RANGE, "estimate": np.mean, "blocks": 2, "epsilon": 1.0},
+    inference.noisy_binomial_cdf: {"y": [3.0, -1.5], "n": 80, "p": 0.3, "scale": 0.0, "noise": "gaussian"},
+    inference.proportion_interval: {**PRINTED, "confidence": 0.9},
+    inference.proportion_test: {**PRINTED, "p0": 0.3, "alternative": "less"},
+    inference.ratio_interval: {"top": 40.0, "bottom": 12.0, "top_scale": 3.0, "bottom_scale": 0.0, "low": 0.0, "high": 9.0, "confidence": 0.9},
+    inference.least_squares: {"design": [[1], [1]], "answers": [1.0, 2.0], "variances": [1.0, 2.0]},
+    inference.independence_test: {"noisy": [[30.0, -1.0], [20.0, 9.0]], "scale": 1.0, "noise": "laplace", "rounds": 9},
+    inference.line_sums: {"x": [0.5, math.nan], "y": [2.0, 1.0]},
+    inference.slope_interval: {"sums": SUMS, "sigma": 0.0, "target": "population", "confidence": 0.9},
 }
 
 NOT_A_NUMBER = [None, "1.0", math.nan, 1j, [1.0, 2.0], 10**400]
@@ -209,6 +237,7 @@ NOT_INTEGERS = [1.0, [0.5], "7", [None]]
 NOT_A_MASK = [[1, 0, 1], [[True]], True, [0.5], ["a"]]
 NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
+NOT_A_TABLE = [[[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0], 1.0, [[math.nan, 1.0], [1.0, 1.0]], [[math.inf, 1.0], [1.0, 1.0]]]
 NOT_PARTS = [None, 3, [TRADE_OFF], [(1.0, 2)], [(TRADE_OFF, 1, 1)]]
 WRONG = {
     "shares": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "share": [*NOT_FINITE, -0.1, 1.1], "steps": NOT_WHOLE, "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
@@ -287,6 +316,11 @@ OWN_WRONG = {
     **{(getattr(partitions, name), "delta"): NOT_INSIDE for name in partitions.__all__},
     **{(function, "per_group"): [*NOT_WHOLE, 0] for function in (partitions.release, partitions.truncated_geometric, partitions.geometric_threshold)},
     (partitions.bound, "salt"): ["", 7, b"2023"], (partitions.bound, "table"): [None, [[7, 1]], FILMS["film"]],
+    **{(function, name): bad for function in (engine.bounded_sql, engine.kept_sql) for name, bad in {
+        "table": [None, "", "a b", "a;b", "a..b"], "person": [None, 7, "", "a b", "1a", "größe"], "group": [None, "a.b"], "value": [None, "cents;"],
+        "high": [*NOT_WHOLE, 0, 2**31], "salt": [None, "", 7, b"07", "0x7"]}.items()},
+    (engine.condition, "column"): [None, 7, "film", "cents;"], (engine.condition, "value"): [None, "5", 5.0, True, 2**63],
+    (engine.condition, "op"): [None, "==", "in"], (engine.condition, "schema"): [None, ["cents"], {"cents": float}],
     (svt.numeric_sparse, "numeric"): NOT_INSIDE,
     (svt.worst_loss, "k"): [*NOT_WHOLE, 0],
     **{(function, "name"): [*NOT_A_WORD, "Alg1", "alg7"] for function in (svt.exact_loss, svt.worst_loss, svt.run_variant)},
@@ -298,11 +332,22 @@ OWN_WRONG = {
     (attacks.tracing, "released"): [*NOT_A_VECTOR, [0.5], ["a", "b"]],
     (attacks.fuzzy_link, "threshold"): [*NOT_FINITE, -1.0],
     (attacks.fuzzy_link, "records"): [FILMS[:0], FILMS[["film"]]],
-    (histograms.lattice, "n"): NOT_WHOLE,
+    (histograms.lattice, "n"): NOT_WHOLE, (audit.planted, "public"): [], (secure.join, "shares"): [*NOT_INTEGERS, 3],
+    (release.plan, "total"): [bad for bad in NOT_POSITIVE if bad is not None],
     (histograms.choose_bins, "values"): [[], [0.5], *NOT_A_VECTOR],
     (synthetic.mwem, "counts"): [*NOT_NUMBERS, [3, -1, 5, 1], [0] * 4, [[3, 0, 5, 1]]],
     (synthetic.mwem, "queries"): [[1.0] * 4, np.eye(3), [[2.0, 0, 0, 0]], [[-1.0, 0, 0, 0]], [[math.nan, 0, 0, 0]], np.zeros((0, 4))],
     **{(function, "df"): [None, [[20, "F"]], PATIENTS["age"]] for function in (synthetic.independent, synthetic.chow_liu)},   # no rows are rows, too
+    **{(function, name): bad for function in (getattr(inference, name) for name in inference.__all__) for name, bad in {
+       "y": [math.nan, [1.0, math.nan]], "p": [*NOT_FINITE, -1e-9, 1.1], "p0": [*NOT_FINITE, -1e-9, 1.1], "scale": NEGATIVE, "noise": NOT_A_WORD,
+       "noisy": [*NOT_FINITE, 30.5], "alternative": NOT_A_WORD, "top": NOT_FINITE, "bottom": NOT_FINITE, "top_scale": NEGATIVE, "bottom_scale": NEGATIVE,
+       "high": [*NOT_FINITE, -1.0], "low": [*NOT_FINITE, 10.0], "sigma": NEGATIVE, "target": NOT_A_WORD,
+       "sums": [None, SUMS[:5], [SUMS], [math.nan, *SUMS[1:]], [math.inf, *SUMS[1:]]]}.items()},
+    (inference.line_sums, "y"): [[1.0], 1.0, [[2.0, 1.0]]], (inference.line_sums, "x"): [[1.0], 1.0, [[2.0, 1.0]]],
+    (inference.independence_test, "noisy"): NOT_A_TABLE,
+    (inference.least_squares, "design"): [[1, 1], [[1]], [[]], [[1], [math.nan]], [[1], [math.inf]]],
+    (inference.least_squares, "answers"): [1.0, [1.0], [[1.0], [2.0]], [1.0, math.nan]],
+    (inference.least_squares, "variances"): [1.0, [1.0], [1.0, 0.0], [1.0, -1.0], [1.0, math.inf], [1.0, math.nan]],
 }
 BY_ANOTHER_NAME = {"slack": "slack|delta", "low": "low|high", "high": "low|high", "run": "outputs", "universe": "universe",
                    "on": "column|on", "person": "column", "item": "column", "tolerance": "tolerance|column",
@@ -318,7 +363,8 @@ def wrong_calls():
 
 def test_the_tables_here_cover_every_public_function():
     records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales, svt.Variant, audit.AuditResult, audit.Event,
-               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing, partitions.Threshold}  # fmt: skip
+               anonymity.Generalisation, attacks.Match, data_dependent.Smoothing, partitions.Threshold, inference.Estimate, release.Question,
+               release.Meaning, release.Card}  # fmt: skip
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
@@ -382,7 +428,7 @@ def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
     belongs = {
         "q", "rdp", "beta", "k2", "n", "neighbour", "data", "answers", "neighbours", "outcome", "table", "distance", "estimate", "queries",
         "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on", "group", "target", "padding", "others", "population",
-        "targets", "cohorts", "candidates", "threshold",
+        "targets", "cohorts", "candidates", "threshold", "bottom", "y", "op", "value", "people",
     }  # fmt: skip
     for name, parameters in public_signatures():
         for i, parameter in enumerate(parameters):
@@ -482,7 +528,8 @@ def drawn(function, rng):
         parameters["values"] = np.arange(50) % 3
     for number in {"size", "rows"} & set(parameters):
         parameters[number] = 50
-    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu, synthetic.mwem, audit.audit):
+    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu, synthetic.mwem, audit.audit,
+                    inference.independence_test):
         rng = np.random.default_rng(rng)         # few outcomes, so many draws
         return [np.asarray(getattr(result, "epsilon", result)).tolist()
                 for result in (function(**{**parameters, "rng": rng}) for _ in range(100))]  # fmt: skip
@@ -504,7 +551,7 @@ def test_every_random_function_ends_with_rng_none():
         "catastrophe", "name_and_shame", "random_tag", "randomized_response", "unary", "permanent", "report",
         "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
         "quantile", "quantiles", "median", "smooth_median", "propose_test_release", "sample_and_aggregate",
-        "release", "truncated_geometric",
+        "release", "truncated_geometric", "independence_test", "split", "laplace_share", "skellam",
     }  # fmt: skip
 
 

@@ -195,7 +195,8 @@ def by_inverse(rng, rate, shape):
     return np.floor(rng.exponential(1 / rate, shape)) - np.floor(rng.exponential(1 / rate, shape))
 
 
-def parts(*, seed=None, clip=lambda x, low, high: sensitivity.clip(x, low=low, high=high), step=lambda low, high: max(abs(low), abs(high)), share=0.5, count_share=0.5, count=len, reuse=False):
+def parts(*, seed=None, clip=lambda x, low, high: sensitivity.clip(x, low=low, high=high), step=lambda low, high: max(abs(low), abs(high)),
+          share=0.5, count_share=0.5, count=len, reuse=False):
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(values, low, high, epsilon, rng):

@@ -149,7 +149,7 @@ UNUSUAL = [
     (check.agg_part, by_gamma),
     (check.agg_part, by_clusters),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: list(
-        secure.laplace_share(size, epsilon=epsilon, parties=parties, sensitivity=sensitivity, rng=rng))),
+        secure.laplace_share(size, sensitivity=sensitivity, epsilon=epsilon, parties=parties, rng=rng))),
     (check.agg_collusion, by_transform),
     (check.agg_collusion, lambda honest, epsilon: round(loss()(honest, epsilon), 5)),
     (check.agg_dropout, lambda *arguments: list(plan()(*arguments))),

@@ -216,7 +216,9 @@ class Renderer(RendererBase):
 
 
 def tidy(words):
-    """A number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05 becomes a power of ten."""
+    """A number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05 becomes a
+    power of ten.
+    """
     return EXPONENT.sub(power_of_ten, re.sub(r"(?<=\d) (?=%)", "\u202f", words))
 
 

@@ -148,7 +148,8 @@ def gdp_group(group_curve):
     alpha = np.array([0.0, 0.00137, 0.0519, 0.2, 0.5, 0.9, 1.0])
     lopsided = fdp.finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
     for name, f, k in (("G_0.5", fdp.gaussian(0.5), 2), ("G_0.5", fdp.gaussian(0.5), 1), ("G_0.3", fdp.gaussian(0.3), 7),
-                       ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, delta=0.05), 5), ("a lopsided curve", lopsided, 3)):
+                       ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, delta=0.05), 5),
+                       ("a lopsided curve", lopsided, 3)):
         curve = answered(group_curve, lambda x, f=f: f(np.clip(x, 0, 1)), k)
         if not callable(curve):
             raise Wrong(f"group_curve must return a function of α, got {type(curve).__name__}")

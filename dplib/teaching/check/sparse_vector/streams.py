@@ -289,7 +289,8 @@ def _measured(runs=300):
         f1 = []
         for _ in range(runs):
             shuffled = rng.permutation(FILMS)
-            marks = shuffled[above_threshold(views[shuffled], threshold=between, sensitivity=1, epsilon=epsilon, c=TOP, monotone=True, split="optimal", rng=rng)]
+            marks = shuffled[above_threshold(views[shuffled], threshold=between, sensitivity=1, epsilon=epsilon, c=TOP, monotone=True,
+                                             split="optimal", rng=rng)]
             f1.append(2 * best[marks].sum() / (len(marks) + TOP))
         noisy = views * epsilon / TOP + rng.gumbel(size=(runs, FILMS))
         curve[epsilon] = float(np.mean(f1)), float(best[np.argpartition(-noisy, TOP, axis=1)[:, :TOP]].mean())
