@@ -55,7 +55,7 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     p : float
         Share of the population, in [0, 1].
     scale : float
-        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-|z|/b); b = 1/epsilon
+        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-abs(z)/b); b = 1/epsilon
         for a count) and for "laplace"; the standard deviation for "gaussian". 0 means no noise.
     noise : {"geometric", "laplace", "gaussian"}
 
@@ -269,15 +269,7 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
 
 
 class Estimate(NamedTuple):
-    """What `least_squares` found.
-
-    Attributes
-    ----------
-    value : array, shape (k,)
-        The estimates.
-    covariance : array, shape (k, k)
-        Their covariance, by the noise alone.
-    """
+    """What `least_squares` found: the estimates, shape (k,), and their covariance by the noise alone, shape (k, k)."""
 
     value: np.ndarray
     covariance: np.ndarray
