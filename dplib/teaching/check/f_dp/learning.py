@@ -431,7 +431,7 @@ def _joined(answer, a, b, clip, where):
 
 @checker
 def sgd_ghost(clipped_sum):
-    """`clipped_sum(a, b, clip)`: the sum of clipped gradients of a layer used at several places, without a table of them."""
+    """`clipped_sum(a, b, clip)`: the clipped gradients of a layer used at several places, added without a table."""
     rng = np.random.default_rng(64)
     for n, m, d, k, clip in ((7, 3, 4, 2, 2.0), (6, 1, 3, 5, 1.5), (5, 6, 2, 2, 8.0), (4, 2, 1, 1, 0.7),
                              (0, 3, 4, 2, 1.0), (1, 5, 3, 2, 0.1), (3, 2, 3, 2, 50.0)):
