@@ -7,7 +7,8 @@ person throughout, who is in at most `num_groups` of the groups with at most `pe
 so, with `bound`.
 
 The threshold never looks at the data. For one or two groups per person truncated geometric noise publishes most, for
-more the Gaussian; its noise and its threshold may each use the whole of delta (`threshold_delta` says why).
+more the Gaussian (where exactly they change over depends a little on epsilon and delta); its noise and its threshold
+may each use the whole of delta (`threshold_delta` says why).
 """
 from __future__ import annotations
 

@@ -110,6 +110,16 @@ def kept_noise():
     return publish
 
 
+def exact_alone(counts, epsilon, k, rng):
+    """The only group of a table without noise."""
+    return publishing()(counts, epsilon, k, rng) if len(counts) > 1 else {g: n for g, n in counts.items() if n > k}
+
+
+def weak_for_thousands(counts, epsilon, k, rng):
+    noisy = publishing()(counts, epsilon, k, rng)
+    return {g: counts[g] if counts[g] > 1000 else y for g, y in noisy.items()}
+
+
 def limit(m, r, epsilon, delta):
     scale = m * r / epsilon
     return scale, r - scale * math.log(-2 * math.expm1(math.log1p(-delta) / m))
@@ -185,6 +195,14 @@ def first_rows(table, most, rng):
     return table.drop_duplicates(["user", "film"]).groupby("user").head(most)
 
 
+def seed_inside(table, most, rng):
+    return table.drop_duplicates(["user", "film"]).sample(frac=1, random_state=3).groupby("user").head(most)
+
+
+def seed_of_the_size(table, most, rng):
+    return table.drop_duplicates(["user", "film"]).sample(frac=1, random_state=len(table)).groupby("user").head(most)
+
+
 def one_lot(table, most, rng):
     pairs = table.drop_duplicates(["user", "film"])
     films = pd.Series({film: place for film, place in zip(sorted(set(pairs.film), key=str), rng.permutation(pairs.film.nunique()))}, dtype=float)
@@ -235,6 +253,9 @@ LEAKS = [
     (check.grp_release, weak_for_large), (check.grp_release, kept_noise()),
     (check.grp_release, publishing(order=lambda lines, counts: sorted(lines, key=lambda group: (-counts[group], group)))),
     (check.grp_release, publishing(order=lambda lines, counts: [group for group in counts if group in lines])),
+    (check.grp_release, publishing(order=lambda lines, counts: sorted((g for g in counts if g in lines), key=lambda g: -lines[g]))),
+    (check.grp_release, exact_alone), (check.grp_release, weak_for_thousands), (check.grp_lot, seed_inside), (check.grp_lot, seed_of_the_size),
+    (check.grp_release, lambda counts, epsilon, k, rng: publishing()(counts, epsilon, k, rng) if epsilon < 1.5 else dict(sorted(counts.items()))),
     (check.grp_release, publishing(wide=0.9)), (check.grp_lot, popular_first), (check.grp_lot, by_weight),
     (check.grp_lot, lambda table, most, rng: popular_first(table.iloc[::-1], most, rng)),
 ]  # fmt: skip
@@ -280,6 +301,8 @@ WRONG = [
     (check.grp_gaussian, lambda e, s, t, m: exact_delta(e, s, t, m) / 2, "a false promise"),
     (check.grp_lot, popular_first, "what others have seen"),
     (check.grp_lot, first_rows, "the order of the table"),
+    (check.grp_lot, seed_inside, "the places in the table"),
+    (check.grp_gaussian, lambda e, s, t, m: exact_delta(e, s, t, m) if t > 1 else 0.5, "a false promise"),
     (check.grp_lot, one_lot, "one lot for all"),
     (check.grp_lot, alphabetical, "not fair"),
     (check.grp_lot, rows_not_pairs, "kept twice"),

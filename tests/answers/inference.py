@@ -113,6 +113,12 @@ def years(rounds=499, *, noise=1.0, lot=True, centre=lambda a, b: max((a + b) / 
     return p_value
 
 
+def one_noise(first, second, epsilon, rng):
+    """The variance of the visits, and of the noise of one print only."""
+    variance = max(first + second, 0) + 2 * math.exp(-epsilon) / (1 - math.exp(-epsilon)) ** 2
+    return math.erfc(abs(first - second) / math.sqrt(2 * variance))
+
+
 def normal(first, second, epsilon, rng):
     """No replay: the variance of the difference, and a normal law."""
     variance = max(first + second, 0) + 4 * math.exp(-epsilon) / (1 - math.exp(-epsilon)) ** 2
@@ -147,7 +153,7 @@ SOLUTIONS = [
 UNUSUAL = [
     (check.inf_proportion, by_grid), (check.inf_proportion, uneven), (check.inf_proportion, lambda *case: np.array(exact(*case))),
     (check.inf_pair, seeded(lambda seed: pair(seed=seed, form=list))), (check.inf_pair, seeded(lambda seed: pair(seed=seed, form=np.array))),
-    (check.inf_pair, fine),
+    (check.inf_pair, fine), (check.inf_pair, pair(form=lambda sums: [round(part) for part in sums])),
     (check.inf_ratio, contradicts(tail=characteristic)), (check.inf_ratio, lambda *case: np.bool_(contradicts()(*case))),
     (check.inf_ratio, lambda *case: bool(section._mean_p(*case) <= 0.0501)),
     (check.inf_bias, {"empty": 20_000.0, "three": 20_000 * math.exp(-0.75), "enough": 22.0}),
@@ -158,7 +164,8 @@ UNUSUAL = [
 ]
 
 LEAKS = [
-    (check.inf_pair, pair((0.4, 0.4))), (check.inf_pair, pair(low=-1e9)), (check.inf_pair, pair(one=True)), (check.inf_pair, pair((1.0, 0.0))),
+    (check.inf_pair, lambda charges, cap, epsilon, rng: pair((1.0, 1.0) if len(charges) < 100 else (0.0, 0.0))(charges, cap, epsilon, rng)),
+    (check.inf_pair, pair((0.8, 0.8))), (check.inf_pair, pair((0.4, 0.4))), (check.inf_pair, pair(low=-1e9)), (check.inf_pair, pair(one=True)), (check.inf_pair, pair((1.0, 0.0))),
     (check.inf_pair, ninth()), (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, 2 * epsilon, rng)),
     (check.inf_pair, lambda charges, cap, epsilon, rng: (np.clip(charges, 0, cap).sum() / cap, len(charges) + rng.laplace(scale=1 / epsilon))),
     (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, epsilon, np.random.default_rng(1))),
@@ -203,6 +210,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.inf_combine, {**COMBINED, "first": 2793}, "handed back"),
     (check.inf_combine, {**COMBINED, "deviation": 553.85}, "variance"),
     (check.inf_test, textbook, "where 5 % were asked for"),
+    (check.inf_test, lambda *arguments: years()(*arguments) / 2, "where 5 % were asked for"),
+    (check.inf_test, one_noise, "where 5 % were asked for"),
     (check.inf_test, years(noise=0), "where 5 % were asked for"),
     (check.inf_test, years(lot=False), "where 5 % were asked for"),
     (check.inf_test, years(noise=3.0), "could be in"),

@@ -180,8 +180,9 @@ def _dict(what, one, two, epsilon, k, **settings):
 FIRST = {"Zoe Z.": 401, "Ada A.": 400, "Moe M.": 399, "Bea B.": 398}       # as value_counts() writes it
 SECOND = {"Ada A.": 402, "Zoe Z.": 401, "Moe M.": 399, "Bea B.": 398}
 DICTS = [
-    _dict("a dict in the order of its counts / Ada A. has two more and is first", FIRST, SECOND, 0.5, 12, runs=1500, twice=400),
+    _dict("a dict in the order of its counts / Ada A. has two more and is first", FIRST, SECOND, 0.5, 12, runs=3000, twice=400),
     _dict("an empty dict / one group with one person", {}, {"Ada A.": 1}, 1.0, 3, runs=1500),
+    _dict("one group of 5,000 / of 5,001", {"Ada A.": 5000}, {"Ada A.": 5001}, 2.0, 20, runs=1000),
     _dict("four groups alike / the last has one more", dict.fromkeys("abcd", 40), {**dict.fromkeys("abcd", 40), "d": 41}, 0.9, 7, runs=1000),
 ]
 
@@ -272,7 +273,7 @@ def _parts(epsilon, sigma, threshold, m):
 def grp_gaussian(exact_delta):
     """`exact_delta(epsilon, sigma, threshold, m)`: smallest delta of Gaussian noise and a threshold, m groups per person."""
     cases = ((1.0, 4.22, 21.1, 1), (1.0, 25.0, 101.6, 20), (1.0, 18.0, 101.6, 20), (1.0, 18.9, 99.0, 20), (0.1, 4.0, 11.0, 6),
-             (0.05, 5.1, 10.7, 8), (0.05, 1.65, 3.0, 8), (2.0, 1.0, 1.5, 3), (0.5, 2.5, 40.0, 4))
+             (0.05, 5.1, 10.7, 8), (0.05, 1.65, 3.0, 8), (2.0, 1.0, 1.5, 3), (0.5, 2.5, 40.0, 4), (1.0, 3.0, -2.0, 2))
     for epsilon, sigma, threshold, m in cases:
         got = number(answered(exact_delta, epsilon, sigma, threshold, m), "delta")
         right = partitions.threshold_delta("gaussian", threshold, epsilon=epsilon, scale=sigma, num_groups=m)
@@ -315,6 +316,21 @@ def _kept(keep_some, rows, most, rng, what):
     return got
 
 
+def _same_for_all_rng(keep_some, what, before, others):
+    """`Wrong` if an answer that takes nothing from `rng` keeps other rows of a user because of what other users have."""
+    def kept(rows, seed):
+        got = _kept(keep_some, rows, 1, luck(seed), what)
+        return set(map(tuple, got[got.user != "one more"].to_numpy().tolist()))
+
+    first = kept(before, 74)
+    if first != kept(before, 75):
+        return
+    for rows, how in others:
+        if moved := len(first - kept(rows, 75)):
+            raise Wrong(f"{what}: nothing is taken from rng, and {how} {moved:,} users keep another film: the lot belongs to the places in the table, "
+                        "which others decide. Draw from rng, or from a hash of user and film")
+
+
 PEOPLE, RUNS = 1500, 3
 FAR = 5.5                                        # standard deviations of one run: the means of several runs are nearer
 
@@ -345,6 +361,7 @@ def grp_lot(keep_some):
     for what, before, more in ((f"{PEOPLE:,} people with two films of their own", own, planted),
                                (f"{PEOPLE:,} people with the same two films", common, planted[:1] + [("one more", "second film")])):
         as_it_is, spread = _share(keep_some, before, rng, what)
+        by_chance = [before[i] for i in mix.permutation(len(before))]
         if spread > 0.2:
             raise Wrong(f"{what}: in one run {'nearly all' if as_it_is else 'none'} keep the first, in another hardly anybody: one lot for all. Private, but "
                         "the counts then tell of the lot; each user needs one of their own")
@@ -353,10 +370,11 @@ def grp_lot(keep_some):
             raise Wrong(f"{what}: {as_it_is:.0%} keep the first of them, and {with_more:.0%} if one more user has seen the second: the choice looks at what "
                         "others have seen, and one user moves the rows of many")
         turned, _ = _share(keep_some, before[::-1], rng, what)
-        mixed, _ = _share(keep_some, [before[i] for i in mix.permutation(len(before))], rng, what)
+        mixed, _ = _share(keep_some, by_chance, rng, what)
         if max(abs(turned - as_it_is), abs(mixed - as_it_is)) > 2 * width:
             raise Wrong(f"{what}: {as_it_is:.0%} keep the first of them, and {turned:.0%} if the table comes in the opposite order: the choice looks at the "
                         "order of the table, which others decide")
         if abs(as_it_is - 0.5) > width:
             raise Wrong(f"{what}: {as_it_is:.0%} keep the first of them: private, but not fair, and the counts will not be in proportion")
+        _same_for_all_rng(keep_some, what, before, ((before + more, "with one user more"), (by_chance, "with the rows in another order")))
     return "at most that many of each user, by a lot that nobody else can turn"

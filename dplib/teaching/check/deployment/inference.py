@@ -133,14 +133,15 @@ def _visits(what, charges, more, cap, epsilon, **settings):
     """`charges`, and the same with the visits `more`."""
     tables = [np.array(rows, dtype=float) for rows in (charges, [*charges, *more])]
     truth = tuple((used.sum(), (1 - used).sum()) for used in (np.nan_to_num(np.clip(t, 0, cap)) / cap for t in tables))
-    return Pair(what, *((t, cap, epsilon) for t in tables), ((len(more) * epsilon, 0.0),), truth, within=1.5 / epsilon, share=0.7, **settings)
+    return Pair(what, *((t, cap, epsilon) for t in tables), ((len(more) * epsilon, 0.0),), truth, within=max(1.5 / epsilon, 1.0), share=0.7, **settings)
 
 
 VISITS = [
-    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 1.0, runs=2500, twice=400),
+    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=9000, twice=400),
     _visits("one visit / the same and one of a tenth of the cap", [500.0], [50.0], 500.0, 2.0, runs=2000),
     _visits("three visits / the same and one that costs a billion", [10.0, 20.0, 30.0], [1e9], 100.0, 0.5, runs=1500),
     _visits("two visits / the same and a correction of minus ten thousand", [10.0, 90.0], [-1e4], 100.0, 1.0, runs=1500),
+    _visits("3,000 visits / the same and one at half the cap", list(np.linspace(0, 1, 3000)), [0.5], 1.0, 0.1, runs=500),
     _visits("40 visits / the same and four at half the cap", list(np.linspace(0, 1500, 40)), [500.0] * 4, 1000.0, 0.5, runs=4000),
 ]
 
@@ -273,6 +274,7 @@ def inf_combine(answer):
 YEARS = ((200.0, 0.1), (20.0, 0.2), (500.0, 1.0), (3.0, 0.5))        # a common mean, and epsilon
 GROWTH = ((200.0, 280.0, 0.1), (150.0, 100.0, 1.0))
 TRIES, FAIR = 250, 0.075
+LONG, CLOSE = ((20.0, 0.2), (500.0, 1.0)), 0.06  # here with eight times as many tries, to see 10 % where 5 % were asked for
 ODD = 1e-6 / 20                                  # a right answer is refused by luck with this probability, in each of the comparisons
 
 
@@ -303,9 +305,10 @@ def inf_test(p_value):
     if len({round(number(answered(p_value, *two, 0.5, rng), "the p-value"), 3) for two in ((20, 20), (0, 60))}) == 1:
         raise Wrong("two equal counts and 0 against 60 have the same p-value: it does not look at the counts")
     for mean, epsilon in YEARS:
-        hits = _rejects(p_value, _years(mean, mean, epsilon, TRIES, rng), epsilon, rng)
-        said = f"two years with the same mean, {mean:g}, at epsilon={epsilon:g}: the hypothesis is true and rejected in {hits / TRIES:.0%}"
-        if bdtrc(hits - 1, TRIES, FAIR) < ODD:
+        tries, fair = (8 * TRIES, CLOSE) if (mean, epsilon) in LONG else (TRIES, FAIR)
+        hits = _rejects(p_value, _years(mean, mean, epsilon, tries, rng), epsilon, rng)
+        said = f"two years with the same mean, {mean:g}, at epsilon={epsilon:g}: the hypothesis is true and rejected in {hits / tries:.1%}"
+        if bdtrc(hits - 1, tries, fair) < ODD:
             raise Wrong(f"{said}, where 5 % were asked for; is the noise of both prints in the comparison, and the chance of the visits?")
     for first, second, epsilon in GROWTH:
         hits = _rejects(p_value, _years(first, second, epsilon, TRIES, rng), epsilon, rng)
