@@ -5,7 +5,7 @@ that tells the two data sets apart must be chosen on other runs than those that 
 correct mechanism is accused almost every time.
 """
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -310,18 +310,23 @@ def audit(
     return AuditResult(epsilon, event, k1, k2, n)
 
 
-def planted(aggregate, table, people, *, promised, public=()):
-    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was promised.
+def planted(
+    aggregate: Callable[[pd.DataFrame], Mapping[str, pd.Series]], table: pd.DataFrame, people: Mapping[str, Any], *,
+    promised: Mapping[str, float], public: Collection[str] = (),
+) -> pd.DataFrame:
+    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was
+    promised.
 
-    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another list of
-    tables or of published cells, a number that is missing in one world or an error refutes the promise at once. The types of
-    the numbers and the order of private cells are not compared.
+    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another
+    list of tables or of published cells, a number that is missing in one world or an error refutes the promise at once.
+    The types of the numbers and the order of private cells are not compared.
 
     Privacy
     -------
     measure : an exact lower bound on the sensitivity
     adjacency : add one person
-    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other tables
+    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other
+        tables
 
     Parameters
     ----------
@@ -339,13 +344,14 @@ def planted(aggregate, table, people, *, promised, public=()):
     Returns
     -------
     pandas.DataFrame, one row per planted person, one column per table
-        L1 change over promise; inf where the tables or a public list of cells change, a number is missing in one world only, or
-        `aggregate` fails.
+        L1 change over promise; inf where the tables or a public list of cells change, a number is missing in one world
+        only, or `aggregate` fails.
 
     Raises
     ------
     ValueError
-        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not positive.
+        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not
+        positive.
 
     References
     ----------
@@ -368,10 +374,12 @@ def planted(aggregate, table, people, *, promised, public=()):
     for person, rows in people.items():
         try:
             there = aggregate(pd.concat([table, pd.DataFrame(rows)], ignore_index=True))
-            if set(there) != set(promised):       # one more table tells as much as an error
+            if set(there) != set(promised):  # one more table tells as much as an error
                 raise KeyError("another list of tables")
-            found[person] = {name: _change(without[name], there[name], name in public) / step for name, step in promised.items()}
-        except Exception:                        # an error that one person brings about tells that they are there
+            found[person] = {
+                name: _change(without[name], there[name], name in public) / step for name, step in promised.items()
+            }
+        except Exception:  # an error that one person brings about tells that they are there
             found[person] = dict.fromkeys(promised, math.inf)
     return pd.DataFrame.from_dict(found, orient="index", columns=list(promised))
 
@@ -383,7 +391,7 @@ def _change(one, other, public):
     one, other = (table.reindex(cells, fill_value=0).astype(float) for table in (one, other))
     if not one.isna().equals(other.isna()):
         return math.inf
-    change = float((other - one)[one != other].abs().sum())          # an infinite number in both worlds is no change
+    change = float((other - one)[one != other].abs().sum())  # an infinite number in both worlds is no change
     return math.inf if math.isnan(change) else change
 
 

@@ -79,6 +79,58 @@ def ceiling(fpr, epsilon, delta):
     return min(1, math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr))
 
 
+def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out"):
+    """A learner's clipped sum of a layer, right unless told otherwise."""
+
+    def function(a, b, clip):
+        inner = b @ b.transpose(0, 2, 1)
+        pairs = inner * (a @ a.transpose(0, 2, 1) + (length != "weights"))
+        squares = pairs.sum(axis=(1, 2)) if length != "squares" else np.trace(pairs, axis1=1, axis2=2)
+        if length == "added":
+            squares = np.sqrt(np.diagonal(pairs, axis1=1, axis2=2)).sum(axis=1) ** 2
+        if bad == "out":
+            kept = np.isfinite(squares)
+            a, b, squares = a[kept], b[kept], squares[kept]
+        sizes = np.sqrt(np.maximum(squares, 0)) if scale != "no root" else squares
+        s = clip / np.maximum(sizes, 1e-300)
+        s = {"all": s, "none": np.ones(len(a))}.get(scale, np.minimum(1, s))
+        s = np.where(np.isfinite(sizes), s, 0.0)
+        s = s[:, None, None] ** (2 if scale == "twice" else 1)
+        n = max(len(a), 1) if over == "mean" else 1
+        return np.tensordot(s * b, a, axes=((0, 1), (0, 1))) / n, ((s if weigh == "both" else 1) * b).sum(axis=(0, 1)) / n
+
+    return function
+
+
+def ghost_by_table(a, b, clip, by="examples"):
+    """With all gradients in one table, which the exercise forbids unless it is small."""
+    (n, m, d), k = a.shape, b.shape[2]
+    each = np.concatenate([b[:, :, :, None] * a[:, :, None], b[:, :, :, None]], axis=3)
+    each = each.reshape(n * m, k * (d + 1)) if by == "places" else each.sum(axis=1).reshape(n, k * (d + 1))
+    each = np.where(np.isfinite(each).all(axis=1, keepdims=True), each, 0.0)
+    if by == "sum":
+        each = each.sum(axis=0, keepdims=True)
+    table = each.reshape(-1, k, d + 1)
+    if by == "apart":
+        table = np.concatenate([cut(part.reshape(n, math.prod(part.shape[1:])), clip).reshape(part.shape) for part in (table[..., :d], table[..., d:])], axis=2)
+    else:
+        table = cut(each, clip).reshape(-1, k, d + 1)
+    total = table.sum(axis=0)
+    return total[:, :d], total[:, d]
+
+
+def ghost_by_loop(a, b, clip):
+    """One gradient at a time, thrown away again."""
+    weights, biases = np.zeros((b.shape[2], a.shape[2])), np.zeros(b.shape[2])
+    for inputs, derivatives in zip(a, b):
+        w, c = derivatives.T @ inputs, derivatives.sum(axis=0)
+        size = math.sqrt((w**2).sum() + (c**2).sum())
+        if math.isfinite(size) and size:
+            weights += w * min(1, clip / size)
+            biases += c * min(1, clip / size)
+    return weights.tolist(), biases.tolist()
+
+
 def drag(seed):
     """From minus one half to one half, in a random direction."""
     u = np.random.default_rng(seed).normal(size=3)
@@ -98,6 +150,7 @@ SOLUTIONS = [
     (check.sgd_break, drag),
     (check.sgd_share, lambda seed: share),
     (check.sgd_ceiling, lambda seed: ceiling),
+    (check.sgd_ghost, lambda seed: ghost()),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
@@ -177,6 +230,25 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr, 1 - math.exp(-e) * (1 - fpr)), "left out"),
     (check.sgd_ceiling, lambda fpr, e, d: min(1, fpr + math.tanh(e / 2)), "tanh"),
     (check.sgd_ceiling, lambda fpr, e, d: fpr, "can do better"),
+    (check.sgd_ghost, ghost(length="squares"), "products of two different places"),
+    (check.sgd_ghost, ghost(length="added"), "the lengths of the places were added"),
+    (check.sgd_ghost, ghost(length="weights"), "counts the weights only"),
+    (check.sgd_ghost, ghost(scale="none"), "nothing is clipped"),
+    (check.sgd_ghost, ghost(scale="all"), "made longer"),
+    (check.sgd_ghost, ghost(scale="no root"), "the root is missing"),
+    (check.sgd_ghost, ghost(scale="twice"), "counts twice"),
+    (check.sgd_ghost, ghost(weigh="weights"), "the sum of the biases is not"),
+    (check.sgd_ghost, ghost(over="mean"), "that is the mean"),
+    (check.sgd_ghost, ghost(bad="kept"), "leave it out"),
+    (check.sgd_ghost, ghost_by_table, "the table of all gradients"),
+    (check.sgd_ghost, lambda a, b, c: ghost_by_table(a, b, c, "places"), "each place is clipped alone"),
+    (check.sgd_ghost, lambda a, b, c: ghost_by_table(a, b, c, "apart"), "clipped apart"),
+    (check.sgd_ghost, lambda a, b, c: ghost_by_table(a, b, c, "sum"), "the sum is clipped"),
+    (check.sgd_ghost, lambda a, b, c: ghost()(a, b, c)[1].sum(), "a pair"),
+    (check.sgd_ghost, lambda a, b, c: (ghost()(a, b, c)[0].T, ghost()(a, b, c)[1]), "turn them round"),
+    (check.sgd_ghost, lambda a, b, c: (ghost()(a, b, c)[0], 0.0), "the biases: expected"),
+    (check.sgd_ghost, lambda a, b, c: (1.1 * ghost()(a, b, c)[0], ghost()(a, b, c)[1]), "only the weights are wrong"),
+    (check.sgd_ghost, lambda a, b, c: [0.9 * part for part in ghost()(a, b, c)], "the biases too are wrong"),
 ]
 
 
@@ -279,4 +351,6 @@ UNUSUAL = [
     (check.sgd_ceiling, lambda fpr, e, d: np.float32(ceiling(fpr, e, d))),
     (check.sgd_step, by_dice),
     (check.sgd_step, lambda *a: np.round(binomial_step(*a), 6)),
+    (check.sgd_ghost, ghost_by_loop),
+    (check.sgd_ghost, lambda a, b, c: list(ghost()(a, b, c))),
 ]

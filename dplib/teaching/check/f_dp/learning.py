@@ -1,6 +1,7 @@
 """Checkers of the section on DP-SGD."""
 import functools
 import math
+import tracemalloc
 
 import numpy as np
 from scipy.special import ndtri
@@ -8,9 +9,9 @@ from scipy.special import ndtri
 from dplib import fdp
 from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
 from dplib.teaching.check._laws import LEVEL, _p_value
-from dplib.teaching.check._report import NotAttempted, Wrong, answered, checker, number, numbers
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, number, numbers
 
-__all__ = ["sgd_account", "sgd_break", "sgd_ceiling", "sgd_clip", "sgd_share", "sgd_step"]
+__all__ = ["sgd_account", "sgd_break", "sgd_ceiling", "sgd_clip", "sgd_ghost", "sgd_share", "sgd_step"]
 
 
 # ---------------------------------------------------------------------------------------------------------------- clipping
@@ -360,3 +361,103 @@ def sgd_ceiling(ceiling):
             raise Wrong(f"{where}; tanh(ε/2) bounds the advantage at the best line, and at this line less is possible")
         raise Wrong(f"{where}; " + ("an attack can do better than that" if got < right else "one of the two inequalities forbids it"))
     return "both inequalities, at ten lines; at ε = 8 they leave 99.97 % at 5 %"
+
+
+# ------------------------------------------------------------------------------------------ lengths without gradients
+
+def _layer(a, b):
+    """Each example's gradient by a layer's weights and biases, a row each, from its inputs `a` and derivatives `b`."""
+    a = np.concatenate([a, np.ones((*a.shape[:2], 1))], axis=2)
+    return np.einsum("ntk,ntd->nkd", b, a).reshape(len(a), b.shape[2] * a.shape[2])
+
+
+def _ghosts(a, b, clip):
+    """The clipped sum of a layer that is used at several places, and what the usual mistakes make of it: (sum, message)."""
+    finite = np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=(1, 2))
+    a, b = a[finite], b[finite]
+    (n, m, d), k, g = a.shape, b.shape[2], _layer(a, b)
+    places = _layer(a.reshape(n * m, 1, d), b.reshape(n * m, 1, k))
+    alone = np.linalg.norm(places, axis=1).reshape(n, m)
+    table = g.reshape(n, k, d + 1)
+    length, weights, biases = (np.sqrt((part**2).sum(axis=(1, 2))) for part in (table, table[:, :, :d], table[:, :, d:]))
+
+    def factor(lengths):
+        return np.minimum(1, clip / np.maximum(lengths, 1e-300))
+
+    apart = np.concatenate([factor(weights)[:, None, None] * table[:, :, :d], factor(biases)[:, None, None] * table[:, :, d:]], axis=2)
+    right = factor(length) @ g
+    return right, [
+        (_clipped(places, clip).sum(axis=0), "each place is clipped alone, so an example with many places brings many times the clip norm"),
+        (factor(np.sqrt((alone**2).sum(axis=1))) @ g, "the squares of the places were added without the products of two different places; "
+         "an example whose places agree brings up to √m times the clip norm"),
+        (factor(alone.sum(axis=1)) @ g, "private, but the lengths of the places were added: where places do not agree the gradient is shorter, "
+         "and too much is cut"),
+        (factor(weights) @ g, "the length counts the weights only; the biases belong to the same gradient"),
+        (apart.sum(axis=0).ravel(), "weights and biases are clipped apart: together an example then brings up to √2 times the clip norm"),
+        (g.sum(axis=0), "nothing is clipped"),
+        ((clip / np.maximum(length, 1e-300)) @ g, "gradients shorter than the clip norm have been made longer"),
+        (factor(length**2) @ g, "that is clip over the squared length; the root is missing"),
+        (factor(length)**2 @ g, "inputs and derivatives are both scaled, so the factor counts twice"),
+        (_clipped(g.sum(axis=0, keepdims=True), clip)[0], "the sum is clipped, not each example"),
+        (right / max(n, 1), "that is the mean; the noise is made for the sum"),
+        (np.append(right.reshape(k, d + 1)[:, :d], g.reshape(n, k, d + 1)[:, :, d:].sum(axis=0), axis=1).ravel(),
+         "the weights are clipped, and the sum of the biases is not"),
+    ]
+
+
+def _joined(answer, a, b, clip, where):
+    """What the learner's pair says, as one vector in the order of `_layer`."""
+    got = answered(answer, a.copy(), b.copy(), clip)
+    d, k = a.shape[2], b.shape[2]
+    try:
+        weights, biases = got
+    except (TypeError, ValueError):
+        raise Wrong(f"{where}: expected a pair, weights of shape ({k}, {d}) and biases of shape ({k},)") from None
+    if np.shape(weights) == (d, k) != (k, d):
+        raise Wrong(f"{where}: the weights have the shape ({d}, {k}), and the layer's have ({k}, {d}); turn them round")
+    try:
+        parts = numbers(weights, (k, d), f"{where}: the weights"), numbers(biases, (k,), f"{where}: the biases")
+    except Wrong as reason:
+        if not np.isfinite(a).all() or not np.isfinite(b).all():
+            raise Wrong(f"{reason}; an example that is not finite counts as zero, and 0 times inf is nan: leave it out") from None
+        raise
+    return np.append(parts[0], parts[1][:, None], axis=1).ravel()
+
+
+@checker
+def sgd_ghost(clipped_sum):
+    """`clipped_sum(a, b, clip)`: the sum of clipped gradients of a layer used at several places, without a table of them."""
+    rng = np.random.default_rng(64)
+    for n, m, d, k, clip in ((7, 3, 4, 2, 2.0), (6, 1, 3, 5, 1.5), (5, 6, 2, 2, 8.0), (4, 2, 1, 1, 0.7), (0, 3, 4, 2, 1.0), (1, 5, 3, 2, 0.1), (3, 2, 3, 2, 50.0)):
+        a, b = rng.normal(size=(n, m, d)), rng.normal(size=(n, m, k)) * rng.choice([0.2, 1.0, 3.0], size=(n, 1, 1))
+        a[1:3, 1:], b[1:3, 1:] = a[1:3, :1], b[1:3, :1]                       # two whose places agree
+        tables = [(a, b, f"with {n} examples, {m} places, {d} inputs, {k} outputs and clip {clip:g}")]
+        if n > 3 and m > 1:
+            a, b = a.copy(), b.copy()
+            a[0, 1], b[0, 1], b[0, 2:] = a[0, 0], -b[0, 0], 0                 # one whose places cancel
+            b[1] = 0
+            a[1, 0], b[2, 1, 0], a[3, 1, 0] = np.inf, np.nan, -np.inf
+            tables.append((a, b, f"{tables[0][2]}, some without gradient and three that are not finite"))
+        for x, y, where in tables:
+            got = _joined(clipped_sum, x, y, clip, where)
+            right, mistakes = _ghosts(x, y, clip)
+            if np.allclose(got, right, rtol=1e-6, atol=1e-7):
+                continue
+            for wrong, message in mistakes:
+                if np.allclose(got, wrong, rtol=1e-6, atol=1e-7):
+                    raise Wrong(f"{where}: {message}")
+            off = np.abs(got - right)
+            raise Wrong(f"{where}: the sum is {np.linalg.norm(off):.3g} away from the right one, of length {np.linalg.norm(right):.3g}; "
+                        f"{'only the weights' if not off.reshape(k, d + 1)[:, d].max() > 1e-7 else 'the biases too'} are wrong")
+    n, m, d = 80, 2, 110
+    a, b = rng.normal(size=(2, n, m, d))
+    tracemalloc.start()
+    try:
+        ask(clipped_sum, a, b, 100.0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > n * d * d * 8 / 4:
+        raise Wrong(f"right, but for {n} examples and {d * d:,} weights it held {peak / 1e6:.1f} megabytes, "
+                    "about as much as the table of all gradients; lengths need products of vectors only")
+    return "right for one place and many, places that agree or cancel, and without the table of all gradients"
