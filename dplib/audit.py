@@ -318,7 +318,8 @@ def planted(
     promised.
 
     The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another
-    list of published cells, a missing number or an error refutes the promise at once.
+    list of tables or of published cells, a number that is missing in one world or an error refutes the promise at once.
+    The types of the numbers and the order of private cells are not compared.
 
     Privacy
     -------
@@ -343,7 +344,8 @@ def planted(
     Returns
     -------
     pandas.DataFrame, one row per planted person, one column per table
-        L1 change over promise; inf where a public list of cells changes, a number is missing, or `aggregate` fails.
+        L1 change over promise; inf where the tables or a public list of cells change, a number is missing in one world
+        only, or `aggregate` fails.
 
     Raises
     ------
@@ -372,6 +374,8 @@ def planted(
     for person, rows in people.items():
         try:
             there = aggregate(pd.concat([table, pd.DataFrame(rows)], ignore_index=True))
+            if set(there) != set(promised):  # one more table tells as much as an error
+                raise KeyError("another list of tables")
             found[person] = {
                 name: _change(without[name], there[name], name in public) / step for name, step in promised.items()
             }
@@ -384,12 +388,11 @@ def _change(one, other, public):
     if public and list(one.index) != list(other.index):
         return math.inf
     cells = one.index.union(other.index)
-    change = (
-        (other.reindex(cells, fill_value=0).astype(float) - one.reindex(cells, fill_value=0).astype(float))
-        .abs()
-        .sum(skipna=False)
-    )
-    return math.inf if math.isnan(change) else float(change)
+    one, other = (table.reindex(cells, fill_value=0).astype(float) for table in (one, other))
+    if not one.isna().equals(other.isna()):
+        return math.inf
+    change = float((other - one)[one != other].abs().sum())  # an infinite number in both worlds is no change
+    return math.inf if math.isnan(change) else change
 
 
 def _draw(run, data, size, rng):

@@ -31,7 +31,7 @@ class Question(NamedTuple):
     error : float
         Wanted half-width of an interval for one cell, in the units of the cell.
     cells : int
-        How many cells the table has; where several questions share a budget, it weighs them.
+        How many cells the table has. `plan` does not use it: each cell has the wanted interval by itself.
     """
 
     label: str
@@ -119,8 +119,8 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     Returns
     -------
     Meaning
-        `factor`, by which odds change at most; `posterior`, the largest probability afterwards; `advantage`, the most
-        that true positives may exceed false positives.
+        `factor`, by which odds change at most (inf for an `epsilon` of 709 and more); `posterior`, the largest
+        probability afterwards; `advantage`, the most that true positives may exceed false positives.
 
     Raises
     ------
@@ -138,7 +138,9 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     """
     epsilon, prior = positive("epsilon", epsilon), probability("prior", prior, zero=False)
     return Meaning(
-        math.exp(min(epsilon, 700.0)), 1 / (1 + (1 / prior - 1) * math.exp(-epsilon)), math.tanh(epsilon / 2)
+        math.exp(epsilon) if epsilon < 709 else math.inf,
+        1 / (1 + (1 / prior - 1) * math.exp(-epsilon)),
+        math.tanh(epsilon / 2),
     )
 
 
@@ -220,10 +222,15 @@ class Card:
             With all that is missing, and with what differs from the ledger.
         """
         fields = dataclasses.asdict(self)
-        wrong = [f"{name} is empty" for name, said in fields.items() if isinstance(said, str) and not said.strip()]
+        said_in_words = {name: said for name, said in fields.items() if name not in ("epsilon", "delta")}
+        wrong = [
+            f"{name} is empty"
+            for name, said in said_in_words.items()
+            if not isinstance(said, str) or not said.strip()
+        ]
         delta = sum(entry.delta for entry in budget.ledger) if budget.rule == "basic" else budget.delta
         for name, said, spent in (("epsilon", self.epsilon, budget.spent), ("delta", self.delta, delta)):
-            if not math.isclose(said, spent, rel_tol=1e-3, abs_tol=1e-12):
+            if not math.isclose(said, spent, rel_tol=1e-3):
                 wrong.append(f"{name} is {said:g} on the card and {spent:g} in the ledger")
         if wrong:
             raise ValueError("; ".join(wrong))
@@ -246,12 +253,17 @@ class Card:
             As `check`.
         """
         self.check(budget)
+
+        def cell(text: str) -> str:  # a bar or a new line would end the cell
+            return " ".join(text.split()).replace("|", "\\|")
+
         said = {
             name: text if isinstance(text, str) else f"{text:.4g}" for name, text in dataclasses.asdict(self).items()
         }
-        rows = [f"| {name.replace('_', ' ')} | {text} |" for name, text in said.items()]
+        rows = [f"| {name.replace('_', ' ')} | {cell(text)} |" for name, text in said.items()]
         lines = [
-            f"| {entry.label or 'without a label'} | {entry.epsilon:.4f} | {entry.delta:g} |" for entry in budget.ledger
+            f"| {cell(entry.label or 'without a label')} | {entry.epsilon:.4f} | {entry.delta:g} |"
+            for entry in budget.ledger
         ]
         return "\n".join(
             [

@@ -423,6 +423,19 @@ def test_a_list_that_is_not_public_may_grow():
         assert planted(lines, VISITS, {"July": [rows(month="July")]}, promised={"lines": 1}, public=public).loc["July", "lines"] == change
 
 
+def test_a_number_missing_in_both_worlds_says_nothing_and_a_new_table_says_all():
+    def means(table):
+        found = by_month(table)
+        return {**found, "paid": found["paid"].where(found["paid"] > 1000)}
+
+    def late(table):
+        return {**by_month(table), **({"late": table.paid} if "July" in set(table.month) else {})}
+
+    assert planted_in(means)["paid"].max() == 0
+    found = planted_in(late)
+    assert np.isinf(found.loc["July"]).all() and found.drop("July").to_numpy().max() <= 1
+
+
 def test_planted_people_do_not_touch_the_table():
     before = VISITS.copy()
     planted_in(by_month)

@@ -201,6 +201,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("place <= 3", "place <= 2"), "lines are kept where the bounds allow"),
     (check.eng_bound, changed("least(5000", "least(4000"), "private, but"),
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by shelf"), "not by lot"),
+    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
+    (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
     (check.eng_bound, TEXT.replace("ranked where", "nobody where"), "DuckDB does not run it"),

@@ -52,7 +52,7 @@ def test_what_a_loss_means(epsilon, prior):
 
 
 def test_a_loss_without_end_means_certainty():
-    assert odds(1e6).posterior == odds(1e6).advantage == 1 and math.isfinite(odds(1e6).factor)
+    assert odds(1e6).posterior == odds(1e6).advantage == 1 and odds(1e6).factor == math.inf and math.isfinite(odds(708.0).factor)
 
 
 def test_a_card_agrees_with_its_ledger():
@@ -63,12 +63,24 @@ def test_a_card_agrees_with_its_ledger():
 
 @pytest.mark.parametrize(("other", "said"), [
     ({"epsilon": 0.5}, "epsilon is 0.5 on the card and 0.75 in the ledger"), ({"delta": 0.0}, "delta is 0 on the card"),
-    ({"unit": " "}, "unit is empty"), ({"raw_data": "", "audit": ""}, "audit is empty; raw_data is empty"),
+    ({"unit": " "}, "unit is empty"), ({"unit": None}, "unit is empty"), ({"raw_data": "", "audit": ""}, "audit is empty; raw_data is empty"),
 ])
 def test_a_card_that_does_not_is_refused(other, said):
     for call in (card(**other).check, card(**other).markdown):
         with pytest.raises(ValueError, match=said):
             call(purse())
+
+
+def test_a_bar_or_a_new_line_stays_in_its_cell():
+    page = card(product="A", unit="a person | a year,\nall visits").markdown(purse())
+    assert "| unit | a person \\| a year, all visits |" in page
+
+
+def test_a_small_delta_is_not_left_out():
+    budget = Budget(1.0, delta=1e-12)
+    budget.spend(0.75, delta=1e-13, label="one")
+    with pytest.raises(ValueError, match="delta is 0 on the card"):
+        card(delta=0.0).check(budget)
 
 
 def test_a_card_has_no_defaults():

@@ -156,6 +156,9 @@ def eng_bound(text):
             raise Wrong(f"a person {who} makes the query fail with {type(error).__name__}, and the error tells that the person is there") from None
         moved = [tuple(abs(a - b) for a, b in zip(after.get(shelf, (0, 0)), before.get(shelf, (0, 0)))) for shelf in before.keys() | after.keys()]
         people, most, total, dearest = (f(m[i] for m in moved) for i in (0, 1) for f in (sum, lambda values: max(values, default=0)))
+        if most > 1 and all(count <= 1 for count, _ in _run(text, rows).values()):
+            raise Wrong(f"a person {who} moves {people} people, {most} on one shelf, though alone this person counts once there: the lines of others "
+                        "change, so the order must look at this person's rows only")
         _judge(who, people, most, total, dearest)
     _useful(text, light, heavy, before)
     return "no planted person moves more than three counts and 15,000 cents, and nothing is lost without need"
@@ -194,7 +197,7 @@ def _useful(text, light, heavy, before):
 
 def _kept_share(text):
     people = 200
-    found = _run(text, [(-1 - person, 100 * shelf, 100) for person in range(people) for shelf in range(5)])
+    found = _run(text, [(-1 - person, 100 * shelf, 100 * (shelf + 1)) for person in range(people) for shelf in range(5)])
     return [found.get(shelf, (0, 0))[0] / people for shelf in range(5)]
 
 

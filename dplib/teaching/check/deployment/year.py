@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from dplib import audit, release
-from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, compare_number, number, numbers
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, checker, compare_dict, compare_number, number, numbers
 
 __all__ = ["year_card", "year_odds", "year_pipelines", "year_plan", "year_plant", "year_split", "year_table", "year_wrong", "year_years"]
 
@@ -121,7 +121,12 @@ def year_plant(people):
     if not people:
         raise Wrong("nobody is planted")
     for name, rows in people.items():
-        table = pd.DataFrame(rows)
+        if rows is ...:
+            raise NotAttempted
+        try:
+            table = pd.DataFrame(rows)
+        except (TypeError, ValueError):
+            raise Wrong(f"{name!r}: expected a list of rows, each a dict, got {rows!r}"[:200]) from None
         if set(table.columns) != {"person", "day", "charge"} or table.empty:
             raise Wrong(f"{name!r}: expected rows with person, day and charge, got {', '.join(map(str, table.columns)) or 'no row'}")
         if table.person.isna().any() or table.person.astype(str).str.strip().str.casefold().nunique() > 1:
@@ -141,13 +146,14 @@ def year_plant(people):
 # ------------------------------------------------------------------------------------------------------------------ words and years
 
 CLAIMS = {
-    "Whoever knows all other patients can still not be sure about one.": (True, "ε bounds the odds against exactly such an attacker"),
+    "The odds about a patient change by at most 1.81, but in one case in a million.": (
+        True, "epsilon and delta: e^0.594 is 1.81, and δ bounds the probability of more"),
     "The table of charges is accurate to 40,000 dollars.": (False, "accuracy: that holds for 95 % of the cells"),
     "Next year's tables will cost nothing more.": (False, "horizon: this year's four tables; next year's losses add up"),
     "A disease with a single patient cannot be among the lines, but with probability one in a million.": (
         True, "thresholds: with one patient a line appears with probability δ at most"),
     "No number in the tables is exact.": (True, "exempt: nothing; every cell has noise, though a noise may happen to be 0"),
-    "The program was proved to be correct.": (False, "audit: nine planted people are no proof"),
+    "The program was proved to be correct.": (False, "audit: ten planted people are no proof"),
 }
 
 
