@@ -5,7 +5,7 @@ that tells the two data sets apart must be chosen on other runs than those that 
 correct mechanism is accused almost every time.
 """
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -310,17 +310,22 @@ def audit(
     return AuditResult(epsilon, event, k1, k2, n)
 
 
-def planted(aggregate, table, people, *, promised, public=()):
-    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was promised.
+def planted(
+    aggregate: Callable[[pd.DataFrame], Mapping[str, pd.Series]], table: pd.DataFrame, people: Mapping[str, Any], *,
+    promised: Mapping[str, float], public: Collection[str] = (),
+) -> pd.DataFrame:
+    """How far adding one person moves the exact tables of a release, as a multiple of the sensitivity that was
+    promised.
 
-    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another list of
-    published cells, a missing number or an error refutes the promise at once.
+    The half of an audit that needs no noise and no statistics: a change of more than the promised sensitivity, another
+    list of published cells, a missing number or an error refutes the promise at once.
 
     Privacy
     -------
     measure : an exact lower bound on the sensitivity
     adjacency : add one person
-    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other tables
+    guarantee : above 1 refutes the promise; 1 or less says nothing about people who were not planted, nor about other
+        tables
 
     Parameters
     ----------
@@ -343,7 +348,8 @@ def planted(aggregate, table, people, *, promised, public=()):
     Raises
     ------
     ValueError
-        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not positive.
+        If the tables that `aggregate` returns without anybody planted are not those of `promised`, or a promise is not
+        positive.
 
     References
     ----------
@@ -366,8 +372,10 @@ def planted(aggregate, table, people, *, promised, public=()):
     for person, rows in people.items():
         try:
             there = aggregate(pd.concat([table, pd.DataFrame(rows)], ignore_index=True))
-            found[person] = {name: _change(without[name], there[name], name in public) / step for name, step in promised.items()}
-        except Exception:                        # an error that one person brings about tells that they are there
+            found[person] = {
+                name: _change(without[name], there[name], name in public) / step for name, step in promised.items()
+            }
+        except Exception:  # an error that one person brings about tells that they are there
             found[person] = dict.fromkeys(promised, math.inf)
     return pd.DataFrame.from_dict(found, orient="index", columns=list(promised))
 
@@ -376,7 +384,11 @@ def _change(one, other, public):
     if public and list(one.index) != list(other.index):
         return math.inf
     cells = one.index.union(other.index)
-    change = (other.reindex(cells, fill_value=0).astype(float) - one.reindex(cells, fill_value=0).astype(float)).abs().sum(skipna=False)
+    change = (
+        (other.reindex(cells, fill_value=0).astype(float) - one.reindex(cells, fill_value=0).astype(float))
+        .abs()
+        .sum(skipna=False)
+    )
     return math.inf if math.isnan(change) else float(change)
 
 

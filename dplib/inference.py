@@ -1,8 +1,9 @@
 """Inference: what noisy answers say, with the noise and the sample in the error.
 
-Everything here reads printed numbers only, so it is free. An interval is made by turning a test round: it holds the values
-that the printed numbers do not contradict. `proportion_interval` and `ratio_interval` do this exactly, `slope_interval` to
-first order; `independence_test` plays the release again; `least_squares` combines answers that overlap.
+Everything here reads printed numbers only, so it is free. An interval is made by turning a test round: it holds the
+values that the printed numbers do not contradict. `proportion_interval` and `ratio_interval` do this exactly,
+`slope_interval` to first order; `independence_test` plays the release again; `least_squares` combines answers that
+overlap.
 """
 from __future__ import annotations
 
@@ -16,16 +17,27 @@ from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from dplib import sensitivity
+from dplib._types import Same
 from dplib._validate import choice, finite, interval, non_negative, probability, share, whole
 
-__all__ = ["Estimate", "independence_test", "least_squares", "line_sums", "noisy_binomial_cdf", "proportion_interval", "proportion_test",
-           "ratio_interval", "slope_interval"]
+__all__ = [
+    "Estimate",
+    "independence_test",
+    "least_squares",
+    "line_sums",
+    "noisy_binomial_cdf",
+    "proportion_interval",
+    "proportion_test",
+    "ratio_interval",
+    "slope_interval",
+]
 
 NOISES = ("geometric", "laplace", "gaussian")
-_FORGOTTEN = 37.5                                # the binomial law is cut where each tail weighs less than e^-37.5, 6e-17
+# the binomial law is cut where each tail weighs less than e^-37.5, 6e-17
+_FORGOTTEN = 37.5
 
 
-def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: str = "geometric") -> float | np.ndarray:
+def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: str = "geometric") -> Same:
     """P(X + Z <= y) for X binomial(n, p) and independent noise Z: the law of a noisy count of a sample.
 
     Privacy
@@ -43,8 +55,8 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     p : float
         Share of the population, in [0, 1].
     scale : float
-        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-|z|/b); b = 1/epsilon for a
-        count) and for "laplace"; the standard deviation for "gaussian". 0 means no noise.
+        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-abs(z)/b); b = 1/epsilon
+        for a count) and for "laplace"; the standard deviation for "gaussian". 0 means no noise.
     noise : {"geometric", "laplace", "gaussian"}
 
     Returns
@@ -71,7 +83,8 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     y = np.asarray(y, dtype=float)
     if np.isnan(y).any():
         raise ValueError("y must hold numbers, got nan")
-    reach = _FORGOTTEN / 3 + math.sqrt(_FORGOTTEN**2 / 9 + 2 * _FORGOTTEN * n * p * (1 - p))             # Bernstein's inequality
+    # Bernstein's inequality
+    reach = _FORGOTTEN / 3 + math.sqrt(_FORGOTTEN**2 / 9 + 2 * _FORGOTTEN * n * p * (1 - p))
     counts = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
     upto = bdtr(counts[:-1], n, p)
     law = np.diff(upto, prepend=0.0, append=1.0)
@@ -79,12 +92,15 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     return found if found.ndim else float(found)
 
 
-def proportion_interval(noisy: float, *, n: int, scale: float, noise: str = "geometric", confidence: float = 0.95) -> tuple[float, float]:
+def proportion_interval(
+    noisy: float, *, n: int, scale: float, noise: str = "geometric", confidence: float = 0.95
+) -> tuple[float, float]:
     """Confidence interval for the share of a population, from the noisy count of a sample of n.
 
-    The shares p that neither tail contradicts: P_p(Y >= noisy) and P_p(Y <= noisy) are both above (1 - confidence)/2, Y being
-    the noisy count. Without noise it is the interval of Clopper and Pearson. Where the printed count is so far outside
-    0..n that noise alone is a surprise, no share is left; then it is the one that is contradicted least, 0 or 1, a point.
+    The shares p that neither tail contradicts: P_p(Y >= noisy) and P_p(Y <= noisy) are both above (1 - confidence)/2, Y
+    being the noisy count. Without noise it is the interval of Clopper and Pearson. Where the printed count is so far
+    outside 0..n that noise alone is a surprise, no share is left; then it is the one that is contradicted least, 0 or
+    1, a point.
 
     Privacy
     -------
@@ -136,7 +152,9 @@ def proportion_interval(noisy: float, *, n: int, scale: float, noise: str = "geo
     return _crossing(above, 0.0, 1.0), _crossing(below, 1.0, 0.0)
 
 
-def proportion_test(noisy: float, *, n: int, p0: float, scale: float, noise: str = "geometric", alternative: str = "two-sided") -> float:
+def proportion_test(
+    noisy: float, *, n: int, p0: float, scale: float, noise: str = "geometric", alternative: str = "two-sided"
+) -> float:
     """P-value of the hypothesis that the share of a population is p0, from the noisy count of a sample of n.
 
     `proportion_interval` holds exactly the p0 whose two-sided p-value is above 1 - confidence.
@@ -170,8 +188,8 @@ def proportion_test(noisy: float, *, n: int, p0: float, scale: float, noise: str
 
     References
     ----------
-    Awan and Slavkovic (2020); discrete Laplace noise plus a uniform number from -1/2 to 1/2, which anyone may add, makes
-    their one-sided test, than which no test that is as private has more power.
+    Awan and Slavkovic (2020); discrete Laplace noise plus a uniform number from -1/2 to 1/2, which anyone may add,
+    makes their one-sided test, than which no test that is as private has more power.
 
     Examples
     --------
@@ -187,12 +205,13 @@ def proportion_test(noisy: float, *, n: int, p0: float, scale: float, noise: str
 
 def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale: float, low: float, high: float,
                    confidence: float = 0.95) -> tuple[float, float]:
-    """Confidence interval for the ratio of two sums of a table, such as a mean, each printed with Laplace noise of its own.
+    """Confidence interval for the ratio of two sums of a table, such as a mean, each printed with Laplace noise of its
+    own.
 
-    The ratios r that the two numbers do not contradict: at the truth, top - r * bottom is a sum of two Laplace noises whose
-    law is known exactly, however small the bottom is. It is the ratio in *this table*, without the error of a sample. Where
-    the bottom may be zero, everything from low to high may be left: then the numbers say nothing. If every ratio in the
-    range is contradicted it is the one that is contradicted least, a point.
+    The ratios r that the two numbers do not contradict: at the truth, top - r * bottom is a sum of two Laplace noises
+    whose law is known exactly, however small the bottom is. It is the ratio in *this table*, without the error of a
+    sample. Where the bottom may be zero, everything from low to high may be left: then the numbers say nothing. If
+    every ratio in the range is contradicted it is the one that is contradicted least, a point.
 
     Privacy
     -------
@@ -214,8 +233,9 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
     Returns
     -------
     low, high : float
-        The smallest interval that holds all ratios that are not contradicted. They are themselves an interval where top and
-        bottom are positive and `low` is not negative, and it covers with probability `confidence`; otherwise with at least that.
+        The smallest interval that holds all ratios that are not contradicted. They are themselves an interval where top
+        and bottom are positive and `low` is not negative, and it covers with probability `confidence`; otherwise with
+        at least that.
 
     Raises
     ------
@@ -239,7 +259,8 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
     def excess(r: float) -> float:
         return _two_laplace_tail(abs(top - r * bottom), a, abs(r) * b) - alpha
 
-    # left and right of the best ratio the fit gets worse, and beyond zero perhaps better again: one crossing on each side
+    # left and right of the best ratio the fit gets worse, and beyond zero perhaps better again: one crossing on each
+    # side
     best = min(max(top / bottom, low), high) if bottom else low
     best = max((best, low, high), key=excess)
     if excess(best) <= 0:
@@ -248,15 +269,7 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
 
 
 class Estimate(NamedTuple):
-    """What `least_squares` found.
-
-    Attributes
-    ----------
-    value : array, shape (k,)
-        The estimates.
-    covariance : array, shape (k, k)
-        Their covariance, by the noise alone.
-    """
+    """What `least_squares` found: the estimates, shape (k,), and their covariance by the noise alone, shape (k, k)."""
 
     value: np.ndarray
     covariance: np.ndarray
@@ -265,9 +278,9 @@ class Estimate(NamedTuple):
 def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike) -> Estimate:
     """The numbers behind noisy answers that overlap, by weighted least squares.
 
-    Among all estimates that are linear in the answers and unbiased it has the smallest variance, for each number and for
-    each sum of them (Gauss and Markov), whatever the law of the noise. The answers must be as they were noised: an answer
-    that was rounded up to zero is no longer unbiased.
+    Among all estimates that are linear in the answers and unbiased it has the smallest variance, for each number and
+    for each sum of them (Gauss and Markov), whatever the law of the noise. The answers must be as they were noised: an
+    answer that was rounded up to zero is no longer unbiased.
 
     Privacy
     -------
@@ -292,11 +305,13 @@ def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike
     Raises
     ------
     ValueError
-        If shapes do not fit, something is not finite, a variance is not positive or the answers do not determine the numbers.
+        If shapes do not fit, something is not finite, a variance is not positive or the answers do not determine the
+        numbers.
 
     References
     ----------
-    Aitken's form of the Gauss-Markov theorem, proved in the section; for trees of counts Hay, Rastogi, Miklau and Suciu (2010).
+    Aitken's form of the Gauss-Markov theorem, proved in the section; for trees of counts Hay, Rastogi, Miklau and Suciu
+    (2010).
 
     Examples
     --------
@@ -309,7 +324,9 @@ def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike
         raise ValueError(f"design must be a table with a row for each answer, got shape {design.shape}")
     for name, given in (("design", design), ("answers", answers), ("variances", variances)):
         if given.shape[:1] != design.shape[:1] or given.ndim > 1 and given is not design:
-            raise ValueError(f"{name} must be a vector with an entry for each row of design, {len(design)}, got shape {given.shape}")
+            raise ValueError(
+                f"{name} must be a vector with an entry for each row of design, {len(design)}, got shape {given.shape}"
+            )
         if not np.isfinite(given).all():
             raise ValueError(f"{name} must hold finite numbers, got {given[~np.isfinite(given)][0]}")
     if variances.min() <= 0:
@@ -317,7 +334,10 @@ def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike
     weights = 1 / np.sqrt(variances)
     left, sizes, right = np.linalg.svd(design * weights[:, None], full_matrices=False)
     if len(design) < design.shape[1] or sizes[-1] <= 1e-12 * sizes[0]:
-        raise ValueError(f"answers must determine the numbers, got a design of rank {np.linalg.matrix_rank(design)} for {design.shape[1]} numbers")
+        raise ValueError(
+            f"answers must determine the numbers, got a design of rank {np.linalg.matrix_rank(design)} for "
+            f"{design.shape[1]} numbers"
+        )
     solve = right.T / sizes
     return Estimate(solve @ (left.T @ (answers * weights)), solve @ solve.T)
 
@@ -326,10 +346,11 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
                       rng: np.random.Generator | int | None = None) -> float:
     """P-value of the hypothesis that rows and columns of a noisy table of counts have nothing to do with each other.
 
-    The release is played again `rounds` times in a world without a relation, with the margins that the table suggests: a
-    sample is drawn, the noise put on. The statistic is the sum of (count - expected)^2/(expected + v), v being the variance
-    of the noise: a plain chi-square divides by too little. Its null law is simulated from estimated margins, so the level is
-    not exact; it is near (shown in the section, by simulation), and with few people the test is too careful.
+    The release is played again `rounds` times in a world without a relation, with the margins that the table suggests:
+    a sample is drawn, the noise put on. The statistic is the sum of (count - expected)^2/(expected + v), v being the
+    variance of the noise: a plain chi-square divides by too little. Its null law is simulated from estimated margins,
+    so the level is not exact; it is near (shown in the section, by simulation), and with few people the test is too
+    careful.
 
     Privacy
     -------
@@ -359,7 +380,8 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
 
     References
     ----------
-    Gaboardi, Lim, Rogers and Vadhan (2016) for the replay; Rogers and Kifer (2017) put the noise into the statistic too.
+    Gaboardi, Lim, Rogers and Vadhan (2016) for the replay; Rogers and Kifer (2017) put the noise into the statistic
+    too.
 
     Examples
     --------
@@ -368,9 +390,16 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
     >>> independence_test([[350, 150], [250, 250]], scale=1.0, rng=1)
     0.001
     """
-    noisy, scale, rounds, rng = np.asarray(noisy, dtype=float), non_negative("scale", scale), whole("rounds", rounds, least=1), np.random.default_rng(rng)
+    noisy, scale, rounds, rng = (
+        np.asarray(noisy, dtype=float),
+        non_negative("scale", scale),
+        whole("rounds", rounds, least=1),
+        np.random.default_rng(rng),
+    )
     if noisy.ndim != 2 or min(noisy.shape) < 2 or not np.isfinite(noisy).all():
-        raise ValueError(f"noisy must be a table of finite numbers with at least two rows and two columns, got shape {noisy.shape}")
+        raise ValueError(
+            f"noisy must be a table of finite numbers with at least two rows and two columns, got shape {noisy.shape}"
+        )
     draw, variance = _replay(choice("noise", noise, NOISES), scale)
     people = max(round(noisy.sum()), 1)
     rows, columns = (np.maximum(noisy.sum(axis=axis), 0.5) for axis in (1, 0))
@@ -384,9 +413,9 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
 def line_sums(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The six sums that hold all that a regression of y on x needs: n, and the sums of x, x^2, y, xy and y^2.
 
-    Private: put noise on them. Values outside [-1, 1] are clipped, and a nan counts as -1, so one person moves them by at
-    most sqrt(6) in L2 and 6 in L1, and adding `mechanisms.gaussian(..., sensitivity=math.sqrt(6))` makes the release that
-    `slope_interval` reads.
+    Private: put noise on them. Values outside [-1, 1] are clipped, and a nan counts as -1, so one person moves them by
+    at most sqrt(6) in L2 and 6 in L1, and adding `mechanisms.gaussian(..., sensitivity=math.sqrt(6))` makes the release
+    that `slope_interval` reads.
 
     Privacy
     -------
@@ -424,7 +453,9 @@ def line_sums(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     return np.array([len(x), x.sum(), (x * x).sum(), y.sum(), (x * y).sum(), (y * y).sum()])
 
 
-def slope_interval(sums: ArrayLike, *, sigma: float, target: str = "table", confidence: float = 0.95) -> tuple[float, float]:
+def slope_interval(
+    sums: ArrayLike, *, sigma: float, target: str = "table", confidence: float = 0.95
+) -> tuple[float, float]:
     """Confidence interval for the slope of a line, from the six sums of `line_sums` with Gaussian noise on each.
 
     A slope b is kept if C_xy - b C_xx, which is zero at the table's slope but for noise, is not too large for its own
@@ -443,8 +474,8 @@ def slope_interval(sums: ArrayLike, *, sigma: float, target: str = "table", conf
     sigma : float
         Standard deviation of the noise in each, zero or more.
     target : {"table", "population"}
-        The least-squares slope of the people in the table, or that of the population they were drawn from. The second adds
-        the textbook's error of a sample, for which deviations from the line must spread alike along it.
+        The least-squares slope of the people in the table, or that of the population they were drawn from. The second
+        adds the textbook's error of a sample, for which deviations from the line must spread alike along it.
     confidence : float
         In (0, 1).
 
@@ -476,7 +507,11 @@ def slope_interval(sums: ArrayLike, *, sigma: float, target: str = "table", conf
     n, c_xx, c_xy, c_yy, x, y = _centred(sums)
     z = float(ndtri(level) if target == "table" or n <= 3 else stdtrit(n - 2, level))
     # variance of C_xy - b C_xx: v_yy - 2 b v_xy + b^2 v_xx, of the noise, and of the sample
-    v_yy, v_xy, v_xx = sigma**2 * (1 + x**2) * (1 + y**2), sigma**2 * x * y * (2 + x**2), sigma**2 * (1 + 4 * x**2 + x**4)
+    v_yy, v_xy, v_xx = (
+        sigma**2 * (1 + x**2) * (1 + y**2),
+        sigma**2 * x * y * (2 + x**2),
+        sigma**2 * (1 + 4 * x**2 + x**4),
+    )
     if n <= max(z * sigma, 2) or c_xx <= z * math.sqrt(v_xx):
         return -math.inf, math.inf
     if target == "population":
@@ -548,7 +583,8 @@ def _two_laplace_tail(t: float, a: float, b: float) -> float:
 
 
 def _crossing(function: Callable, start: float, end: float) -> float:
-    """Where an increasing (from start to end) function becomes positive: start if it is so there, end if it never does."""
+    """Where an increasing (from start to end) function becomes positive: start if it is so there, end if it never does.
+    """
     if function(start) > 0:
         return start
     if function(end) <= 0:

@@ -1,4 +1,6 @@
-"""What a release needs besides noise: a budget from wanted errors, what epsilon means to a person, and the card beside the table."""
+"""What a release needs besides noise: a budget from wanted errors, what epsilon means to a person, and the card beside
+the table.
+"""
 from __future__ import annotations
 
 import dataclasses
@@ -49,8 +51,8 @@ class Meaning(NamedTuple):
 def plan(questions: Iterable[Question], *, total: float | None = None, confidence: float = 0.95) -> dict[str, float]:
     """Epsilon of each question, so that each of its cells with Laplace noise has the wanted interval.
 
-    Noise of scale sensitivity/epsilon is within w of 0 with probability 1 - exp(-w epsilon/sensitivity), so each epsilon is
-    sensitivity ln(1/(1 - confidence)) / error, and none smaller would do.
+    Noise of scale sensitivity/epsilon is within w of 0 with probability 1 - exp(-w epsilon/sensitivity), so each
+    epsilon is sensitivity ln(1/(1 - confidence)) / error, and none smaller would do.
 
     Privacy
     -------
@@ -117,8 +119,8 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     Returns
     -------
     Meaning
-        `factor`, by which odds change at most; `posterior`, the largest probability afterwards; `advantage`, the most that
-        true positives may exceed false positives.
+        `factor`, by which odds change at most; `posterior`, the largest probability afterwards; `advantage`, the most
+        that true positives may exceed false positives.
 
     Raises
     ------
@@ -135,7 +137,9 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     [1.811, 0.644, 0.289]
     """
     epsilon, prior = positive("epsilon", epsilon), probability("prior", prior, zero=False)
-    return Meaning(math.exp(min(epsilon, 700.0)), 1 / (1 + (1 / prior - 1) * math.exp(-epsilon)), math.tanh(epsilon / 2))
+    return Meaning(
+        math.exp(min(epsilon, 700.0)), 1 / (1 + (1 / prior - 1) * math.exp(-epsilon)), math.tanh(epsilon / 2)
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -242,7 +246,24 @@ class Card:
             As `check`.
         """
         self.check(budget)
-        said = {name: text if isinstance(text, str) else f"{text:.4g}" for name, text in dataclasses.asdict(self).items()}
+        said = {
+            name: text if isinstance(text, str) else f"{text:.4g}" for name, text in dataclasses.asdict(self).items()
+        }
         rows = [f"| {name.replace('_', ' ')} | {text} |" for name, text in said.items()]
-        lines = [f"| {entry.label or 'without a label'} | {entry.epsilon:.4f} | {entry.delta:g} |" for entry in budget.ledger]
-        return "\n".join([f"# {self.product}", "", "| what | |", "|---|---|", *rows, "", "| release | ε | δ |", "|---|---:|---:|", *lines, ""])
+        lines = [
+            f"| {entry.label or 'without a label'} | {entry.epsilon:.4f} | {entry.delta:g} |" for entry in budget.ledger
+        ]
+        return "\n".join(
+            [
+                f"# {self.product}",
+                "",
+                "| what | |",
+                "|---|---|",
+                *rows,
+                "",
+                "| release | ε | δ |",
+                "|---|---:|---:|",
+                *lines,
+                "",
+            ]
+        )

@@ -196,7 +196,8 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
 
     References
     ----------
-    The book's {prf:ref}`thm-agg-collusion`; Harrison and Manurangsi (2025), where it is the generalized discrete Laplace law.
+    The book's {prf:ref}`thm-agg-collusion`; Harrison and Manurangsi (2025), where it is the generalized discrete
+    Laplace law.
 
     Examples
     --------

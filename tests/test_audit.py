@@ -143,7 +143,8 @@ def pattern(indices, k, c):
 
 
 def sparse(c, **parameters):
-    return repeat(lambda answers, rng: pattern(svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=rng, **parameters), len(answers), c))
+    return repeat(lambda answers, rng: pattern(svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=rng, **parameters),
+            len(answers), c))
 
 
 def interactive(answers, rng):

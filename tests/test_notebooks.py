@@ -6,6 +6,7 @@ every rule there is a broken section, made here, that it must refuse: a rule tha
 import ast
 import json
 import re
+import sys
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -666,3 +667,23 @@ def test_lines_that_are_not_crowded(line):
 def test_repeated_labels_are_noticed():
     twice = [Section(sound_section())] * 2
     assert "ex-number-1" in repeated(labels(twice)) and repeated(labels(twice[:1])) == []
+
+
+def main(paths):
+    """For an author: what the rules find in these sections, one line each, and 1 if they find anything."""
+    found = [f"{Path(path).name}: {name}: {what}" for path in paths for name, rule in RULES.items()
+             for what in rule(Section(Path(path).read_text(encoding="utf-8")))]
+    print(*found, sep="\n", end="\n" if found else "")
+    return bool(found)
+
+
+@pytest.mark.parametrize(("old", "code"), [("## Lessons", 1), (None, 0)])
+def test_an_author_asks_the_rules(tmp_path, capsys, old, code):
+    path = tmp_path / "section.ipynb"
+    path.write_text(sound_section().replace(old, "## Else", 1) if old else sound_section(), encoding="utf-8")
+    assert main([path]) == code
+    assert ("section.ipynb: has_all_its_parts: " in capsys.readouterr().out) == bool(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

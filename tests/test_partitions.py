@@ -328,7 +328,8 @@ def test_thresholds_use_up_delta_and_no_more(epsilon, delta, num_groups, per_gro
         assert threshold_delta(noise, at, scale=scale, **right) == pytest.approx(delta, rel=1e-6)
         assert threshold_delta(noise, at - 0.01 * scale, scale=scale, **right) > delta * 1.001
     assert threshold_delta("gaussian", at, scale=scale, **right) <= delta * (1 + 1e-9)
-    assert scale == pytest.approx(partitions.gaussian_sigma(epsilon, delta=delta, sensitivity=per_group * math.sqrt(num_groups)))     # no smaller noise would do
+    assert scale == pytest.approx(partitions.gaussian_sigma(epsilon, delta=delta,
+            sensitivity=per_group * math.sqrt(num_groups)))     # no smaller noise would do
     scale, at = geometric_threshold(delta=delta, **right)
     assert isinstance(at, int) and threshold_delta("geometric", at, **right) <= delta * (1 + 1e-9)
     assert at == per_group or threshold_delta("geometric", at - 1, **right) > delta

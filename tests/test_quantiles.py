@@ -99,7 +99,8 @@ def test_a_draw_follows_the_density_and_is_uniform_inside():
 
 @pytest.mark.parametrize("values, at", [([], None), ([3.0], None), ([2.0] * 50, None), (list(range(10)), 4.5)])
 def test_the_median_is_the_half_quantile(values, at):
-    assert median(values, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4) == quantile(values, share=0.5, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4)
+    assert median(values, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4) == quantile(values, share=0.5, low=0, high=9, epsilon=2.0,
+            adjacency="replace", rng=4)
     if at:
         assert abs(median(values, low=0, high=9, epsilon=500.0, adjacency="replace", rng=4) - at) <= 0.5
 
@@ -220,7 +221,8 @@ def test_a_nan_counts_as_the_lower_bound():
 
 
 @pytest.mark.parametrize("change, name", [
-    ({"share": -0.1}, "share"), ({"share": 1.1}, "share"), ({"share": math.nan}, "share"), ({"share": "half"}, "share"), ({"low": 5}, "low"), ({"low": 6}, "low"),
+    ({"share": -0.1}, "share"), ({"share": 1.1}, "share"), ({"share": math.nan}, "share"), ({"share": "half"}, "share"), ({"low": 5}, "low"),
+    ({"low": 6}, "low"),
     ({"low": -1e308, "high": 1e308}, "high"), ({"high": math.inf}, "high"), ({"epsilon": 0}, "epsilon"), ({"adjacency": "swap"}, "adjacency"),
     ({"values": [[1.0]]}, "values"), ({"values": 1.0}, "values"),
 ])  # fmt: skip

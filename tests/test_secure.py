@@ -185,7 +185,8 @@ def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():
 
 @pytest.mark.parametrize("call", [
     lambda: split([1.5], servers=2), lambda: split([1], servers=1), lambda: split([1], servers=2.0), lambda: join([0.5]), lambda: join(3),
-    lambda: laplace_share(3, sensitivity=1, epsilon=0, parties=3), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=2.5),
+    lambda: laplace_share(3, sensitivity=1, epsilon=0, parties=3), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=0),
+    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=2.5),
     lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=1.1),
     lambda: laplace_share(3, sensitivity=0, epsilon=1.0, parties=3.5), lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
     lambda: shared_pmf([0], honest=1.0, epsilon=1e-7), lambda: collusion_epsilon(0.5, epsilon=-1.0), lambda: collusion_epsilon(math.nan, epsilon=1.0),

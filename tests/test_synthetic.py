@@ -312,7 +312,8 @@ def test_the_edges_are_a_spanning_tree_and_with_a_large_epsilon_the_best_one():
             for j in range(1, d):
                 codes[:, j] = np.where(rng.random(200) < rng.random(), codes[:, rng.integers(j)], codes[:, j])
             df = pd.DataFrame(codes, columns=names)
-            any_tree, best = ([tuple(map(names.index, edge)) for edge in chow_liu(df, domains, epsilon=epsilon, rows=3, adjacency="replace", rng=seed).attrs["edges"]]
+            any_tree, best = ([tuple(map(names.index, edge)) for edge in chow_liu(df, domains, epsilon=epsilon, rows=3, adjacency="replace",
+                    rng=seed).attrs["edges"]]
                               for epsilon in (0.01, 1e9))
             assert spanning(any_tree, d) and spanning(best, d)
             shares = [np.bincount(column, minlength=3) / 200 for column in codes.T]

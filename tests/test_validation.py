@@ -240,7 +240,8 @@ NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 NOT_A_TABLE = [[[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0], 1.0, [[math.nan, 1.0], [1.0, 1.0]], [[math.inf, 1.0], [1.0, 1.0]]]
 NOT_PARTS = [None, 3, [TRADE_OFF], [(1.0, 2)], [(TRADE_OFF, 1, 1)]]
 WRONG = {
-    "shares": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "share": [*NOT_FINITE, -0.1, 1.1], "steps": NOT_WHOLE, "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
+    "shares": [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], None], "share": [*NOT_FINITE, -0.1, 1.1], "steps": NOT_WHOLE,
+    "bound": NOT_POSITIVE, "scale": NOT_POSITIVE,
     "blocks": [*NOT_WHOLE, 0],
     "f": [None, 1.0, "f"], "functions": [[], [1.0], [None]], "parts": NOT_PARTS,
     "alpha": [[], 0.5, [0.5, 0.1], [0.1, 0.1], [-0.1, 0.5], [0.1, 1.1], [math.nan, 0.5]],

@@ -78,7 +78,7 @@ class Explorer:
             return {"text/html": self.page(), **still}
         return {**self.widget()._repr_mimebundle_(), **still}
 
-    def still(self):
+    def still(self) -> bytes:
         """The default frame on paper, as the bytes of a PNG with few colours."""
         figure, _ = self._draw(self.default)
         full, small = io.BytesIO(), io.BytesIO()

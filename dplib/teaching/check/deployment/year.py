@@ -67,7 +67,8 @@ def year_split(split):
         best = total * np.cbrt(rules.popitem()[1])
         best *= total / best.sum()
         if cost(got) > cost(best) * (1 + 1e-4):
-            weights = {"equal shares": np.ones(len(many)), "shares by sensitivity": steps, "shares by cells": many, "shares by cells times sensitivity": many * steps,
+            weights = {"equal shares": np.ones(len(many)), "shares by sensitivity": steps, "shares by cells": many,
+                       "shares by cells times sensitivity": many * steps,
                        "shares by the square root, as for two terms 1/ε": np.sqrt(many) * steps, "shares by the squares": many * steps**2}
             name = next((words for words, share in weights.items() if np.allclose(got, total * share / share.sum(), rtol=1e-3)), "your split")
             raise Wrong(f"{given}: {name} has {cost(got) / cost(best):.2f} times the smallest sum of variances")
@@ -173,7 +174,8 @@ def year_years(years):
             sure = 1 / (1 + (1 / prior - 1) * math.exp(-said * epsilon))
             more = "" if said < 0 else f": after {said:g} years somebody may be {sure:.1%} sure"
             other = 1 / (1 + (1 / prior - 1) * math.exp(-(right + 1) * epsilon))
-            raise Wrong(f"{given}: not {said:g}{more}" + (f"; a year more, {right + 1}, would be {other:.1%}" if said > right else f"; {right} years are allowed"))
+            raise Wrong(f"{given}: not {said:g}{more}" + (f"; a year more, {right + 1}, would be {other:.1%}" if said > right
+                        else f"; {right} years are allowed"))
     return "right in six cases, one of them reached exactly"
 
 

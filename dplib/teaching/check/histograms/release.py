@@ -144,7 +144,7 @@ def _by_hand(function, arguments, size, what):
 
     called = []
     try:
-        with mock.patch.object(histograms, "_vector", refuse):
+        with mock.patch.object(histograms, "array", refuse):
             return numbers(answered(function, *arguments), (size,), what)
     except Wrong:
         if called:
