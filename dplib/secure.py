@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from dplib._validate import integers, non_negative, positive, whole
 
@@ -119,8 +119,8 @@ def laplace_share(
     -------
     measure : epsilon-DP of the sum, for whoever knows none of the parts that belong to a share `honest` of the parties
     adjacency : the one under which `sensitivity` bounds the change of the sum
-    guarantee : exact if exactly that share is honest, and smaller than epsilon if more are; see `collusion_epsilon` if
-        fewer are
+    guarantee : exact if that share or more are honest (if more are, no single outcome reaches epsilon, far ones come
+        near it); see `collusion_epsilon` if fewer are
 
     Parameters
     ----------
@@ -210,9 +210,10 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
             f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long"
         )
     k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
-    one = stats.nbinom(honest, -math.expm1(-rate))
-    first = one.pmf(k)
-    return np.array([first @ one.pmf(k + shift) for shift in z.ravel()]).reshape(z.shape)[()]
+    first = _negative_binomial(k, honest, rate)
+    return np.array(
+        [first @ _negative_binomial(k + shift, honest, rate) for shift in z.ravel()]
+    ).reshape(z.shape)[()]
 
 
 def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) -> float:
@@ -306,6 +307,11 @@ def skellam(
 
 
 _LEAST_RATE = 1e-5
+
+
+def _negative_binomial(k, shape, rate):
+    # not by scipy's nbinom, whose argument 1 - exp(-rate) is 1 to rounding for a large rate
+    return np.exp(shape * math.log(-math.expm1(-rate)) - rate * k) / ((k + shape) * special.beta(k + 1, shape))
 
 
 def _rate(epsilon, sensitivity):

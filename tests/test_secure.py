@@ -116,6 +116,23 @@ def test_no_outcome_loses_more_and_the_bounds_hold(honest, epsilon, sensitivity)
     assert epsilon * (1 - 1e-12) <= exact <= epsilon + sensitivity * math.log(1 / honest) + 1e-12
 
 
+@pytest.mark.parametrize("honest", HONEST)
+@pytest.mark.parametrize("epsilon", [0.05, 5.0, 36.0, 200.0])
+def test_the_loss_by_hypergeometric_series(honest, epsilon):
+    """P(0) and P(1) are series of Gauss; at a large epsilon 1 - exp(-epsilon) is 1 to rounding."""
+    squared = math.exp(-2 * epsilon)
+    series = special.hyp2f1(honest, honest, 1, squared) / special.hyp2f1(honest, honest + 1, 2, squared)
+    loss = epsilon - math.log(honest) + math.log(series)
+    assert collusion_epsilon(honest, epsilon=epsilon) == pytest.approx(loss, rel=1e-8)
+
+
+def test_more_honest_people_than_planned_do_not_lower_epsilon():
+    """The steps of a law of shape 2 rise to epsilon, far out, and none passes it."""
+    p = stats.nbinom.pmf(np.arange(3000), 2, -math.expm1(-1.0))
+    steps = np.array([(p[:3000 - z] @ p[z:]) / (p[:2999 - z] @ p[z + 1:]) for z in range(200)])
+    assert np.all(np.diff(steps) > 0) and 0.99 < np.log(steps[-1]) < 1.0
+
+
 def test_an_audit_finds_the_loss_that_the_colluders_see():
     def run(count, size, rng):
         return (count + laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(float)

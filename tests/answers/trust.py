@@ -27,9 +27,26 @@ def rolled(values, servers, rng):
     return np.array([np.roll(column, i) for i, column in enumerate(shares.T)]).T.reshape(shares.shape)
 
 
+def halves(shares, second):
+    """Whoever comes in the second half of the list gets shares that follow from those of the first half."""
+    half = shares.shape[1] // 2
+    shares[:, half:2 * half] = second(shares[:, :half]) % M
+    return shares
+
+
 def bytewise(values, servers, rng):
     shares = sum(rng.integers(0, 256, (servers - 1, len(values))) << (8 * i) for i in range(4))
     return np.vstack([shares, (values - shares.sum(axis=0)) % M])
+
+
+def pads(values, servers, rng):
+    """Differences of pads that cancel around a ring, the value on the first; two servers need a pad of another form."""
+    if servers == 2:
+        return split()(values, servers, rng)
+    pad = rng.integers(0, M, (servers, len(values)))
+    shares = pad - np.roll(pad, 1, axis=0)
+    shares[0] += values
+    return shares % M
 
 
 def part(shape=lambda parties: 1 / parties, q=lambda parties, epsilon, sensitivity: math.exp(-epsilon / sensitivity), seed=None):
@@ -143,6 +160,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 UNUSUAL = [
+    (check.agg_shares, lambda values, servers, rng: pads(values, servers, rng).astype(np.uint64)),
     (check.agg_shares, rolled),
     (check.agg_shares, bytewise),
     (check.agg_shares, lambda values, servers, rng: secure.split(values, servers=servers, rng=rng).tolist()),
@@ -156,6 +174,11 @@ UNUSUAL = [
 ]
 
 LEAKS = [
+    (check.agg_shares, split(draw=lambda rng, shape: halves(rng.integers(0, M, shape), lambda first: first + 1))),
+    (check.agg_shares, split(draw=lambda rng, shape: halves(rng.integers(0, M, shape), lambda first: -first))),
+    (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: part()(parties, epsilon, sensitivity, size, np.random.default_rng(0))),
+    (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: np.round(
+        np.subtract(*rng.gamma(1 / parties, sensitivity / epsilon, (2, size)))).astype(int)),
     (check.agg_shares, split(draw=lambda rng, shape: rng.integers(0, 2**31, shape))),
     (check.agg_shares, split(draw=lambda rng, shape: rng.integers(0, M // 16, shape) * 16)),
     (check.agg_shares, split(draw=lambda rng, shape: np.repeat(rng.integers(0, M, (shape[0], 1)), shape[1], axis=1))),

@@ -53,16 +53,18 @@ def agg_shares(split):
         shares = _shares(split, np.full(ROWS, value), servers, servers)
         for left_out in range(servers):
             seen = np.delete(shares, left_out, axis=0)
-            who = f"of shares of {value:,} at {servers} servers, what server {{}} gets"
+            who = f"what server {{}} gets of shares of {value:,} at {servers} servers"
             for row, share in enumerate(seen):
                 _uniform(share, who.format(row + (row >= left_out) + 1))
                 if len(np.unique(share)) < ROWS - 8:         # 20,000 of 2^32 hours meet twice only a few times
                     raise Wrong(f"the share of server {row + (row >= left_out) + 1} is drawn once for many people: whoever knows one of them knows all")
             if len(seen) > 1:
-                _uniform(seen.sum(axis=0) % secure.MODULUS, f"of shares of {value:,} at {servers} servers, the sum of all but server {left_out + 1}")
-                _uniform((seen[0] - seen[1]) % secure.MODULUS, f"of shares of {value:,} at {servers} servers, the difference of two")
-            if stats.kstest((seen[0][1:] - seen[0][:-1]) % secure.MODULUS / secure.MODULUS, "uniform").pvalue < LEVEL:
-                raise Wrong("the shares of one person and the next go together: draw each on its own")
+                _uniform(seen.sum(axis=0) % secure.MODULUS, f"the sum of what all but server {left_out + 1} get of shares of {value:,} at {servers} servers")
+                _uniform((seen[0] - seen[1]) % secure.MODULUS, f"the difference of what two servers get of shares of {value:,} at {servers} servers")
+            for one, other in ((seen[0][1:], seen[0][:-1]), (seen[0][ROWS // 2:], seen[0][:ROWS // 2])):
+                for together in (one - other, one + other):
+                    if stats.kstest(together % secure.MODULUS / secure.MODULUS, "uniform").pvalue < LEVEL:
+                        raise Wrong("the shares of one person and another go together: draw each on its own")
     again = [_shares(split, np.arange(1000), 2, seed) for seed in (8, 9)]
     if np.mean(again[0] == again[1]) > 0.01:
         raise Wrong("two calls give the same shares: draw them anew, from rng")
@@ -140,6 +142,9 @@ def agg_part(part):
             owner = np.mean(neighbours != 0, axis=0)
             if stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
                 raise Wrong(f"{given}: some of the parts are larger than others; every part has the same law")
+    again = [_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79)]
+    if np.mean(again[0] == again[1]) > 0.5:                  # two right answers agree in about one place of forty
+        raise Wrong("two calls give the same parts: draw them anew, from rng")
     return f"the sums of {', '.join(str(parties) for parties, *_ in CASES)} parts have the law of whole-number Laplace noise"
 
 
