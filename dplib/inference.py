@@ -55,8 +55,8 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     p : float
         Share of the population, in [0, 1].
     scale : float
-        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-abs(z)/b); b = 1/epsilon
-        for a count) and for "laplace"; the standard deviation for "gaussian". 0 means no noise.
+        Of the noise, zero or more: b for "geometric" (discrete Laplace, P(z) proportional to e^(-abs(z)/b); b is
+        1/epsilon for a count) and for "laplace"; the standard deviation for "gaussian". 0 means no noise.
     noise : {"geometric", "laplace", "gaussian"}
 
     Returns

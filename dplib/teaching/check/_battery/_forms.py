@@ -218,7 +218,8 @@ class Lines(Form):
             yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} (1: as written here, 2: turned round, 0: not both there)",
                          np.where(both, 1.0 + (places[:, i] > places[:, j]), 0.0),
                          "the order in which they come out tells the exact counts or the order of the table; sort by name, or by the noisy count: ")
-            yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} where their noisy counts are equal (1: as written here, 2: turned round, 0: not so)",
+            yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} where their noisy counts are equal "
+                         "(1: as written here, 2: turned round, 0: not so)",
                          np.where(both & (values[:, i] == values[:, j]), 1.0 + (places[:, i] > places[:, j]), 0.0),
                          "where two noisy counts are equal, the order tells the exact counts or the order of the table; let the name decide there: ")
         yield from _numeric(values, 0.0 if truth is None else truth, names, (), search)
