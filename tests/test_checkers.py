@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 SECTIONS = {path.stem: path.parent.name for path in sorted(Path(dplib.teaching.check.__file__).parent.glob("[a-z]*/[a-z]*.py"))}
 
 
-def tests(section):
+def suite(section):
     answers = importlib.import_module(f"answers.{section}")
     checkers = importlib.import_module(f"dplib.teaching.check.{SECTIONS[section]}.{section}")
     tables = (getattr(answers, name, ()) for name in ("STUBS", "SOLUTIONS", "WRONG", "UNUSUAL", "LEAKS"))
@@ -28,4 +28,4 @@ def test_every_section_has_its_answers():
 
 
 for path in sorted(HERE.glob("answers/*.py")):
-    globals()[f"Test_{path.stem}"] = tests(path.stem)
+    globals()[f"Test_{path.stem}"] = suite(path.stem)
