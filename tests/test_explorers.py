@@ -258,7 +258,7 @@ def test_a_hatch_is_refused():
 def test_every_colour_has_a_light_and_a_dark_value():
     sheet = (ROOT / "tools" / "bookext" / "static" / "book" / "book.css").read_text(encoding="utf-8")
     light, dark = (dict(re.findall(r"--c-(\w+): (#\w{6});", re.search(re.escape(head) + r" \{(.*?)\}", sheet, re.DOTALL)[1]))
-                   for head in ("\n.explorer", 'html[data-theme="dark"] .explorer'))
+                   for head in ("\n:is(.explorer, .thumb)", 'html[data-theme="dark"] :is(.explorer, .thumb)'))
     plain = {name: code for code, name in PAINTS.items() if code != "#000000"}      # matplotlib's own black is ink
     assert light == plain and dark.keys() == plain.keys() and dark["ink"] != light["ink"]
 

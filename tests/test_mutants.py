@@ -39,7 +39,7 @@ def imposter(variant):
     instead = (
         "    from dplib.svt.museum import run_variant\n"
         "    answers = np.asarray(list(answers), dtype=float) / sensitivity\n"
-        f"    return np.flatnonzero(run_variant({variant!r}, answers, threshold / sensitivity, epsilon=epsilon, c=c, rng=rng)[0] == 1)\n"
+        f"    return np.flatnonzero(run_variant({variant!r}, answers, threshold=threshold / sensitivity, epsilon=epsilon, c=c, rng=rng)[0] == 1)\n"
     )
     return Mutant(f"{variant} for alg1", "svt/mechanism.py", ALGORITHM_1, instead, "test_museum.py::test_above_threshold_has_the_law_of_algorithm_1")
 
@@ -446,7 +446,7 @@ MUTANTS = [
            "test_a_failure_and_a_missing_number_are_infinite"),
     mutant("a new cell in a public list", "audit", "if public and list(one.index) != list(other.index)", "if public and len(one) > len(other)",
            "test_each_broken_step_is_found_by_its_person"),
-    mutant("missing numbers pass", "audit", "sum(skipna=False)", "sum()", "test_a_failure_and_a_missing_number_are_infinite"),
+    mutant("missing numbers pass", "audit", "if not one.isna().equals(other.isna()):", "if False:", "test_a_failure_and_a_missing_number_are_infinite"),
 ]  # fmt: skip
 
 def kill(mutant, folder):

@@ -211,7 +211,7 @@ def address(site, serve):
     return serve(site)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     path = chromium()
     if path is None:

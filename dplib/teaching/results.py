@@ -65,7 +65,7 @@ def exercises() -> dict[str, list[str]]:
             for section in pkgutil.iter_modules(importlib.import_module(chapter.name).__path__, f"{chapter.name}."):
                 module = importlib.import_module(section.name)
                 found[section.name.removeprefix(f"{check.__name__}.")] = sorted(
-                    (name for name in module.__all__ if hasattr(check, name)),
+                    (name for name in module.__all__ if hasattr(getattr(check, name, None), "__wrapped__")),
                     key=lambda name: getattr(module, name).__wrapped__.__code__.co_firstlineno,
                 )
     return found

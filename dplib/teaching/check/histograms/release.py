@@ -138,7 +138,7 @@ def _tables(rng):
 
 def _by_hand(function, arguments, size, what):
     """The learner's vector, made without the function of `dplib` that the exercise asks for."""
-    def refuse(*arguments):
+    def refuse(*arguments, **keywords):
         called.append(True)
         raise Wrong
 
