@@ -1,5 +1,6 @@
 """What a section says is needed before it: the map of the book is drawn from it, so it has to be true."""
 import importlib
+import pkgutil
 import re
 from pathlib import Path
 
@@ -12,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TOC = re.findall(r"file: (chapters/\w+/(?!index)\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 CELLS = {page: nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells for page in TOC}
 LABEL = re.compile(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", re.MULTILINE)
-NAMES = sorted({path.stem for path in (ROOT / "dplib").glob("[a-z]*")} - {"teaching", "data"})      # the first page tells of the data
+NAMES = sorted({one.name for one in pkgutil.iter_modules([str(ROOT / "dplib")]) if not one.name.startswith("_")} - {"teaching", "data"})
+# the first page tells of the data
 MODULES = {name: importlib.import_module(f"dplib.{name}") for name in NAMES}
 FUNCTION = re.compile(rf"\b((?:{'|'.join(MODULES)})\.\w+)")
 REFERENCE = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")

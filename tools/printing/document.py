@@ -158,7 +158,7 @@ class Page:
         for link in self.article.xpath(".//a[@href]"):
             link.attrib.pop("title", None)
             target = self.inside(link.get("href"))
-            if target:
+            if target and not target.startswith("data:"):  # paper has no files to hand out
                 link.set("href", target)
             else:
                 link.tag = "span" if next(link.iterancestors("svg"), None) is None else "g"
