@@ -55,7 +55,7 @@ class BookSize(SphinxDirective):
             facts = [way.facts(section, section.stat().st_mtime) for section in sections]
             rows.append((f"{{doc}}`/chapters/{chapter}/index`", len(sections), *map(sum, zip(*facts))))
         rows.append(("together", *(sum(row[column] for row in rows) for column in range(1, 5))))
-        lines = ["| chapter | sections | reading | exercises | their time |", "|---|---:|---:|---:|---:|",
+        lines = ["| chapter | sections | reading | tasks | time |", "|---|---:|---:|---:|---:|",
                  *(f"| {title} | {count} | {way.hours(read)} | {exercises} | {way.hours(practise)} |"
                    for title, count, read, practise, exercises in rows)]
         container = nodes.Element()
