@@ -153,7 +153,7 @@ def test_it_begins_where_one_reads_and_fills_the_screen(present, way):
     else:
         page.keyboard.press("p")
     shown(page).wait_for()
-    assert page.evaluate("!!document.fullscreenElement")
+    page.wait_for_function("!!document.fullscreenElement")
     page.keyboard.press("ArrowRight" if way == "button" else "Shift")
     assert shown(page).evaluate("one => one.id") == "thm-above-threshold"
     page.keyboard.press("Escape")

@@ -2,12 +2,12 @@
 "use strict";
 
 (() => {
-  const WORTH = "div.cell, div.proof, div.exercise, figure, .pst-scrollable-table-container, table";
+  const WORTH = "div.cell, div.proof, div.exercise, figure, .pst-scrollable-table-container, table, #what-you-will-be-able-to-do ul, .sections";
   const FOLDED = ".dropdown, .solution";
   const STEPS = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1, Home: -Infinity, End: Infinity};
   const LARGEST = 2.2, SMALLEST = 0.85;          // times the size of the page
   const gap = document.createComment("presented");
-  let things = [], now = 0, dialog = null, article;
+  let things = [], now = 0, dialog = null, full = false, article;
 
   function worthShowing() {
     const found = [];
@@ -74,6 +74,8 @@
     if (dialog?.open) {
       dialog.close();
       dialog.showModal();
+    } else if (document.fullscreenElement) {
+      document.exitFullscreen();
     }
   }
 
@@ -109,11 +111,20 @@
     }
   }
 
-  const begin = async () => {
+  const begin = () => {
     const place = things.findIndex((thing) => thing.getBoundingClientRect().bottom > 100);
-    await document.documentElement.requestFullscreen?.().catch(() => {});
     open(place < 0 ? things.length - 1 : place);
+    fullScreen();
   };
+
+  /* who leaves the full screen leaves the talk; one that was left before this talk began says nothing about it */
+  function onFullScreen() {
+    const left = full && !document.fullscreenElement;
+    full = Boolean(dialog && document.fullscreenElement);
+    if (left) {
+      leave();
+    }
+  }
 
   /* the thing at an anchor, or the first one after it */
   function placeOf(anchor) {
@@ -144,7 +155,7 @@
         begin();
       }
     });
-    document.addEventListener("fullscreenchange", () => document.fullscreenElement || leave());
+    document.addEventListener("fullscreenchange", onFullScreen);
     window.addEventListener("beforeprint", leave);
     window.addEventListener("resize", () => dialog && fit(dialog.querySelector(".stage"), dialog.querySelector(".fit")));
   });
