@@ -1,20 +1,15 @@
-"""The checkers of the section on engines: silent on the stub, content with the solution, and able to say what is wrong."""
+"""Answers of the section on engines: solutions, unusual right answers, leaks, and mistakes with what they are told."""
 import re
 
-import checking
 import pytest
-from checking import stub
 
 from dplib.teaching import check
-from dplib.teaching.check.deployment import engines as section
+from dplib.teaching.check.deployment import engines
 
 ORDERS = {"coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
           "popular": {"same"}, "first": {"private", "same"}, "person": {"private"}}        # fmt: skip
 SUMS = {"rows64": 922_337_203_685_477, "rows32": 214_748, "wrapped": 4_294_967_295, "stuck": 16_777_216}
 LATE = {"left out": 1, "once more": 2, "nightly": 30, "by batch": 2, "per batch": 1}
-
-
-# ------------------------------------------------------------------------------------------------------- SQL
 
 TEXT = """
 with pairs as (
@@ -57,8 +52,6 @@ SUM = "least(5000, sum(greatest(0, least(5000, coalesce(cents, 0)))))"
 ROWS = """select person, film // 100 as shelf, greatest(0, least(5000, coalesce(cents, 0))) as total
   from tickets where person is not null and film is not null"""
 
-
-# ---------------------------------------------------------------------------------------------------- functions
 
 def steal(service, who):
     try:
@@ -155,29 +148,17 @@ def no_spaces(text):
     return allowed(text) and " =" not in text
 
 
-# ------------------------------------------------------------------------------------------------------ tables
-
-STUBS = [(check.eng_order, dict.fromkeys(ORDERS, ...)), (check.eng_bound, ...), (check.eng_sum, dict.fromkeys(SUMS, ...)), (check.eng_steal, stub),
-         (check.eng_allow, stub), (check.eng_late, dict.fromkeys(LATE, ...))]        # fmt: skip
-
 SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda seed: TEXT), (check.eng_sum, lambda seed: SUMS),
              (check.eng_steal, lambda seed: steal), (check.eng_allow, lambda seed: allowed), (check.eng_late, lambda seed: LATE)]        # fmt: skip
 
 UNUSUAL = [
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
     (check.eng_order, {**ORDERS, "person": "Private", "popular": ("same",)}),
-    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}),
-    (check.eng_bound, QUALIFIED),
-    (check.eng_bound, HUGE),
-    (check.eng_bound, TEXT + ";\n"),
-    (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
-    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}),
-    (check.eng_steal, steal_by_cast),
-    (check.eng_steal, steal_by_the_healthy),
-    (check.eng_allow, allowed_match),
-    (check.eng_allow, allowed_by_hand),
-    (check.eng_late, {name: float(value) for name, value in LATE.items()}),
-]
+    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
+    (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
+    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
+    (check.eng_allow, allowed_match), (check.eng_allow, allowed_by_hand), (check.eng_late, {name: float(value) for name, value in LATE.items()}),
+]  # fmt: skip
 
 WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_order, {**ORDERS, "film": {"same"}}, "that the rule is not random does not matter"),
@@ -240,28 +221,24 @@ WRONG = [  # checker, answer, a piece of what it must say
 ]
 
 LEAKS = [
-    (check.eng_bound, COLLEAGUE),
-    (check.eng_bound, changed("place <= 3", "place <= 300")),
+    (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),
     (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
     (check.eng_bound, f"with ranked as (select *, row_number() over (partition by person order by md5(concat(person, shelf))) as place from ({ROWS})) "
                       "select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"),
-]
-
-TestAnswers = checking.tests(section, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in ("a function", "a cast", "a case", "a subquery", "arithmetic")
-                                            for text in section.HOSTILE[kind]])      # fmt: skip
-def test_the_hostile_texts_are_more_than_a_comparison(kind, text):
+@pytest.mark.parametrize("text", [text for kind in ("a function", "a cast", "a case", "a subquery", "arithmetic") for text in engines.HOSTILE[kind]])
+def test_the_hostile_texts_are_more_than_a_comparison(text):
     assert not allowed(text) and not allowed_by_hand(text)
 
 
 def test_what_the_solution_allows_never_fails():
-    honest, _ = section._texts()
-    hospital, _ = section._visits()
-    with section._engine() as con:
+    honest, _ = engines._texts()
+    hospital, _ = engines._visits()
+    with engines._engine() as con:
         con.register("hospital", hospital)
         for text in honest:
             assert con.execute(f"select count(*) from hospital where {text}").fetchall()[0][0] >= 0
