@@ -43,6 +43,24 @@ lots as (select shelf, cents, rank() over (partition by person order by hash(per
 SELECT SHELF, COUNT(*) AS PEOPLE, SUM(CENTS) AS TOTAL FROM lots WHERE place < 4 GROUP BY SHELF"""
 
 
+UNNESTED = """
+with pairs as (
+  select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total
+  from tickets where film is not null and person is not null group by person, film // 100
+), lines as (
+  select person, unnest(list({'shelf': shelf, 'total': total} order by hash(person, shelf))[:3]) as line from pairs group by person
+)
+select line.shelf as shelf, count(*) as people, sum(line.total) as total from lines group by line.shelf"""
+
+COUNTED = """
+with pairs as (
+  select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total,
+    md5(concat(person, '/', film // 100)) as lot from tickets where person is not null and film is not null group by person, film // 100
+)
+select shelf, count(distinct person) as people, sum(total) as total from pairs
+where (select count(*) from pairs as other where other.person = pairs.person and other.lot < pairs.lot) < 3 group by shelf"""
+
+
 def changed(old, new, text=TEXT):
     assert old in text
     return text.replace(old, new)
@@ -53,12 +71,16 @@ ROWS = """select person, film // 100 as shelf, greatest(0, least(5000, coalesce(
   from tickets where person is not null and film is not null"""
 
 
-def steal(service, who):
+def fails(service, question):
     try:
-        service(f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
+        service(question)
     except Exception:
         return True
     return False
+
+
+def steal(service, who):
+    return fails(service, f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
 
 
 def steal_by_cast(service, who):
@@ -71,11 +93,7 @@ def steal_by_cast(service, who):
 
 def steal_by_the_healthy(service, who):
     """Fails unless she was there for HIV."""
-    try:
-        service(f"case when {who} and diagnosis <> 'HIV' then 1 // 0 else 1 end = 1")
-    except Exception:
-        return False
-    return True
+    return not fails(service, f"case when {who} and diagnosis <> 'HIV' then 1 // 0 else 1 end = 1")
 
 
 def steal_by_number(service, who):
@@ -87,20 +105,11 @@ def steal_twice(service, who):
 
 
 def steal_twice_in_silence(service, who):
-    try:
-        service(who)
-        service(f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
-    except Exception:
-        return True
-    return False
+    return fails(service, who) or steal(service, who)
 
 
 def steal_always_fails(service, who):
-    try:
-        service(f"case when {who} then error('yes') else true end")
-    except Exception:
-        return True
-    return False
+    return fails(service, f"case when {who} then error('yes') else true end")
 
 
 OP = " *(=|<>|<=?|>=?) *"
@@ -152,6 +161,7 @@ SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda se
              (check.eng_steal, lambda seed: steal), (check.eng_allow, lambda seed: allowed), (check.eng_late, lambda seed: LATE)]        # fmt: skip
 
 UNUSUAL = [
+    (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
     (check.eng_order, {**ORDERS, "person": "Private", "popular": ("same",)}),
     (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
@@ -185,6 +195,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf",
             "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
+    (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
     (check.eng_bound, TEXT.replace("ranked where", "nobody where"), "DuckDB does not run it"),
@@ -220,7 +231,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_late, {**LATE, "left out": 0}, "count the releases"),
 ]
 
+POPULAR = changed("ranked as (", "counted as (select *, count(*) over (partition by shelf) as viewers from pairs), ranked as (").replace(
+    "order by md5(concat('07:', person, ':', shelf)), shelf) as place from pairs", "order by viewers desc, md5(concat(person, shelf))) as place from counted")
+
 LEAKS = [
+    (check.eng_bound, POPULAR), (check.eng_bound, POPULAR.replace("viewers desc", "viewers")),
+    (check.eng_bound, POPULAR.replace("count(*) over (partition by shelf)", "avg(total) over (partition by shelf)")),
     (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),
     (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
