@@ -7,7 +7,7 @@ from dplib.teaching import check
 from dplib.teaching.check.deployment import engines
 
 ORDERS = {"coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
-          "popular": {"same"}, "first": {"private", "same"}, "person": {"private"}}        # fmt: skip
+          "popular": {"same"}, "first": {"private", "same"}, "person": set()}        # fmt: skip
 SUMS = {"rows64": 922_337_203_685_477, "rows32": 214_748, "wrapped": 4_294_967_295, "stuck": 16_777_216}
 LATE = {"left out": 1, "once more": 2, "nightly": 30, "by batch": 2, "per batch": 1}
 
@@ -163,7 +163,7 @@ SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda se
 UNUSUAL = [
     (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
-    (check.eng_order, {**ORDERS, "person": "Private", "popular": ("same",)}),
+    (check.eng_order, {**ORDERS, "person": "", "popular": ("Same",)}),
     (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
     (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
     (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
@@ -174,8 +174,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_order, {**ORDERS, "film": {"same"}}, "that the rule is not random does not matter"),
     (check.eng_order, {**ORDERS, "popular": {"private", "same"}}, "not private: one more viewer"),
     (check.eng_order, {**ORDERS, "coin": {"private", "fair", "same"}}, "not the same: another attempt"),
-    (check.eng_order, {**ORDERS, "person": {"private", "fair", "same"}}, "not fair: the lot of all films"),
-    (check.eng_order, {**ORDERS, "person": set()}, "it is private"),
+    (check.eng_order, {**ORDERS, "person": {"fair", "same"}}, "not fair: the lot of all films"),
+    (check.eng_order, {**ORDERS, "person": {"private"}}, "not private: the lot of all films"),
+    (check.eng_order, {**ORDERS, "film": set()}, "it is private"),
     (check.eng_order, {**ORDERS, "hash": {"private"}}, "it is fair"),
     (check.eng_order, {**ORDERS, "hash": {"secret"}}, "unknown words"),
     (check.eng_order, {**ORDERS, "hash": 3}, "expected words"),

@@ -27,7 +27,7 @@ def _engine():
 WORDS = {"private", "fair", "same"}
 ORDERS = {
     "coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
-    "popular": {"same"}, "first": {"private", "same"}, "person": {"private"},
+    "popular": {"same"}, "first": {"private", "same"}, "person": set(),
 }
 REASONS = {
     ("coin", "private"): "in one attempt a coin looks at nobody else, and at most five lines stay",
@@ -45,7 +45,7 @@ REASONS = {
     ("hash", "private"): "the hash is of the salt and this person's rows; it holds for every salt",
     ("hash", "fair"): "over salts each film has the same chance",
     ("hash", "same"): "md5 is the same function everywhere",
-    ("person", "private"): "whichever five the engine takes among equal lots, they are five lines of this person",
+    ("person", "private"): "the lot of all films of a person is the same, so the engine chooses, perhaps by rows' places, which other people's rows shift",
     ("person", "fair"): "the lot of all films of a person is the same, so the engine chooses, perhaps always the first",
     ("person", "same"): "the lot of all films of a person is the same, so the engine chooses, and need not choose the same again",
 }
@@ -65,7 +65,7 @@ def _words(name, said):
         return said
     said = {said} if isinstance(said, str) else said
     try:
-        found = {str(word).strip().lower() for word in said}
+        found = {str(word).strip().lower() for word in said} - {""}
     except TypeError:
         raise Wrong(f"{name}: expected words of {', '.join(sorted(WORDS))}, got {said!r}"[:200]) from None
     if not found <= WORDS:
