@@ -107,7 +107,7 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
 
 
 def optimal(epsilon: float, *, k: int, delta: float) -> float:
-    """Smallest total epsilon that k releases of `epsilon` each can promise at the slack `delta`.
+    """Smallest total epsilon that k releases of `epsilon` each can promise at `delta`.
 
     The worst mechanism of loss epsilon is randomized response, so this is the exact epsilon of k of its answers: a
     binomial sum, solved for its one unknown.
