@@ -163,7 +163,7 @@ SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda se
 UNUSUAL = [
     (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
-    (check.eng_order, {**ORDERS, "person": "", "popular": ("Same",)}),
+    (check.eng_order, {**ORDERS, "person": "", "popular": "Same", "first": ("private", "same")}),
     (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
     (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
     (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
