@@ -32,7 +32,7 @@ class PlainNotebooks(Builder):
     supported_image_types = ["image/svg+xml", "image/png", "image/webp"]
 
     def init(self):
-        self._works = None
+        self._works, self._plans = None, {}
 
     def get_outdated_docs(self):
         return self.sections()
@@ -108,7 +108,11 @@ class PlainNotebooks(Builder):
     def notes(self, docname):
         _, chapter, section = docname.split("/")
         plans = f"course/plans/{chapter}"
-        return teaching_notes(self.env.get_and_resolve_doctree(plans, self), section, self.markdown(plans)) if plans in self.env.found_docs else ""
+        if plans not in self.env.found_docs:
+            return ""
+        if plans not in self._plans:             # once for all sections of the chapter, and both editions
+            self._plans[plans] = self.env.get_and_resolve_doctree(plans, self)
+        return teaching_notes(self._plans[plans], section, self.markdown(plans))
 
 
 def pack(folder, wheel, papers=None):
