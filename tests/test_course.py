@@ -247,6 +247,9 @@ def test_answers_are_in_the_instructors_zip_and_in_no_other(tmp_path):
         text = file.read("instructor/course/questions_with_answers.md").decode()
     assert all(question.text in text for question in QUESTIONS) and all(answer.text in text for answer in ANSWERS)
     assert text.count("**Answer.**") == len(QUESTIONS)
+    with zipfile.ZipFile(made["open"]) as file:
+        assert "instructor/chapters/a/b.ipynb" in file.namelist() and "make notebooks" in file.read("instructor/course/README.md").decode()
+        assert not [name for name in file.namelist() for text in [file.read(name).decode()] if given_away(text)]
 
 
 def test_the_wheel_that_students_get_holds_no_course():
@@ -316,6 +319,9 @@ def test_the_kit_is_in_the_table_of_contents():
     assert files == ["course/syllabus", *(f"course/plans/{chapter}" for chapter in CHAPTERS), "course/questions", "course/projects"]
 
 
-def test_a_public_release_offers_no_instructors_zip():
-    workflow = (ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf-8")
-    assert "_build/notebooks/provable-privacy-student.zip" in workflow and "instructor" not in workflow and "notebooks/*.zip" not in workflow
+def test_a_public_release_offers_both_editions_and_no_answers():
+    """The solutions of the exercises stand on the pages, the answers to the bank do not."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf-8"))
+    files, = (step["with"]["path"].split() for step in workflow["jobs"]["build"]["steps"] if step.get("with", {}).get("name") == "release")
+    assert files == ["_build/notebooks/provable-privacy-student.zip", "_build/notebooks/provable-privacy-instructor-open.zip",
+                     "_build/notebooks/*.whl", "_build/pdf/*.pdf"]

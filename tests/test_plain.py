@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import editions
 import nbformat
 import pytest
-from bookext.plain import PlainNotebooks
+from bookext.plain import PAGES, PlainNotebooks, on_paper, say_where_to_answer
 from bookext.plain import markdown as plain
 from bookext.plain.edition import Edition
 from bs4 import BeautifulSoup
@@ -77,7 +77,7 @@ def solution_cells(nb):
 def test_the_notebooks_build_without_a_warning(plain_log):
     assert plain_log.startswith("0\n") and "WARNING" not in plain_log, plain_log[-4000:]
     for edition in ("student", "instructor"):
-        assert sorted(path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")) == SECTIONS
+        assert sorted(path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")) == sorted([*SECTIONS, *PAGES])
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -114,6 +114,15 @@ def test_every_explorer_is_seen_before_anything_runs(read, edition, section):
         assert output.data["text/plain"].startswith("Explorer(")
         still = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
         assert still.width > 500 and len(still.getcolors()) > 4
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_instructor_sees_every_figure_before_anything_runs(read, section):
+    outputs = [output for cell in codes(read("instructor", section)) for output in cell.outputs]
+    figures = [output.data for output in outputs if output.get("data", {}).get("text/plain", "").startswith("<Figure ")]
+    assert all(Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).width > 300 for data in figures)
+    committed = [output for cell in source(section).cells if cell.cell_type == "code" for output in cell.outputs]
+    assert len(figures) == sum("<Figure " in output.get("data", {}).get("text/plain", "") for output in committed)
 
 
 def test_an_edition_is_not_heavy(read):
@@ -163,11 +172,26 @@ def rendered(text):
     return soup
 
 
+MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+
+
 @pytest.mark.parametrize("edition", ["student", "instructor"])
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("page", [*SECTIONS, *PAGES])
+def test_every_link_leads_somewhere(read, edition, page):
+    """Without an address of the book: to a neighbouring notebook of this edition, or into the web."""
+    here = BUILT / edition / f"{page}.ipynb"
+    for text in texts(read(edition, page)):
+        targets = [link["href"] for link in rendered(text).find_all("a", href=True)]
+        assert [target for target in targets if not target.startswith("http") and not (here.parent / target).is_file()] == []
+        assert "(how)" not in text and "open this section in JupyterLab" not in text
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("section", [*SECTIONS, *PAGES])
 def test_nothing_needs_a_plug_in(read, edition, section):
-    """(S* is the name of the smooth sensitivity.)"""
+    """(S* is the name of the smooth sensitivity; JupyterLab takes formulas out before it reads any mark of Markdown.)"""
     for text in texts(read(edition, section)):
+        assert not [formula for formula in MATHS.findall(text) if re.search(r"^\s*>", formula, re.MULTILINE)]
         words = rendered(text).get_text(" ")
         assert not MYST.search(text) and not re.search(r"\$|(?<!S)\*|\]\(|\\\(|:::", words), (MYST.search(text), words)
 
@@ -185,8 +209,11 @@ def test_the_words_are_those_of_the_page(read, site, section):
         gone.decompose()
     nb = read("instructor", section)
     text = "\n\n".join(cell for cell in texts(nb) if "For the instructor" not in cell).split("## Works cited")[0]
-    missing = strange(squeezed(page), squeezed(rendered(without_labels(text))))
+    missing = strange(squeezed(page).replace(*(squeezed(BeautifulSoup(words, "html.parser")) for words in ANSWER)), squeezed(rendered(without_labels(text))))
     assert not missing, missing
+
+
+ANSWER = "To answer, open this section in JupyterLab (how)", "To answer, fill in the cells below and run them"
 
 
 def without_labels(text):
@@ -207,11 +234,11 @@ def paragraph(*children):
 
 
 def markdown(address=lambda target: None):
-    return plain.Markdown({"theorem": {"thm-a": (4, 1)}}, address)
+    return plain.Markdown({"theorem": {"thm-a": (4, 1)}}, address, {"The law"})
 
 
-def reference(target, **options):
-    return nodes.reference("", "here", refuri=target, **options)
+def reference(target, words="here", **options):
+    return nodes.reference("", words, refuri=target, **options)
 
 
 @pytest.mark.parametrize(("node", "wanted"), [
@@ -227,6 +254,8 @@ def reference(target, **options):
     (nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("a")), nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("b"))))),
                        nodes.list_item("", paragraph(nodes.Text("c")))), "- a\n\n  - b\n- c"),
     (nodes.note("", paragraph(nodes.Text("a"))), "> **Note**\n>\n> a"),
+    (nodes.note("", paragraph(nodes.Text("a")), nodes.math_block("", "a\n  = b", number=3)), "> **Note**\n>\n> a\n>\n> $$a = b \\tag{3}$$"),
+    (paragraph(reference("#b", internal=True, words="The law")), "*The law*"),
     (nodes.admonition("", nodes.title("", "Hint"), paragraph(nodes.Text("a")), classes=["dropdown"]), "<details>\n<summary>Hint</summary>\n\na\n\n</details>"),
 ])
 def test_a_node_becomes_markdown(node, wanted):
@@ -239,7 +268,7 @@ def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor,
     printed_too = new_output("stream", name="stdout", text="out")
     other = new_code_cell("1", id="other", execution_count=1, outputs=[new_output("execute_result", data={"text/plain": "1"}, execution_count=1)])
     source = new_notebook(cells=[other, new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])])
-    here = Edition(source, markdown(), (4, 1), instructor, {"explorer": "still"})
+    here = Edition(source, markdown(), (4, 1), instructor, {"explorer": ["still"]})
     for place in range(2):
         here.code(nodes.container(cell_index=place))
     first, second = here.cells
@@ -252,11 +281,16 @@ def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python"}}
     source = new_notebook(cells=[new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")], metadata=kernel)
     run = copy.deepcopy(source)
-    run.cells[0].outputs = [new_output("execute_result", data={"text/html": "<p>", "image/png": "still"}, execution_count=1)]
+    png = io.BytesIO()
+    Image.new("RGBA", (2, 1)).save(png, "PNG")
+    still = base64.b64encode(png.getvalue()).decode()
+    run.cells[0].outputs = [new_output("execute_result", data={"text/plain": "Explorer(x = 1): one", "image/png": still}, execution_count=1)]
     run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
     get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
     builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
-    assert PlainNotebooks.stills(builder, source) == {"explorer": "still"}
+    assert PlainNotebooks.stills(builder, source) == {"explorer": [on_paper(still)]}
+    paper = Image.open(io.BytesIO(base64.b64decode(on_paper(still)))).convert("RGB")
+    assert paper.size == (2, 1) and paper.getpixel((0, 0)) == (255, 255, 255)
 
 
 def test_a_link_leads_where_the_reader_can_go():
@@ -264,7 +298,31 @@ def test_a_link_leads_where_the_reader_can_go():
     assert markdown(lambda target: f"https://book.org/{target}").block(node) == "[here](https://book.org/other#b)"
 
 
+@pytest.mark.parametrize(("target", "address"), [
+    ("chapters/a/two#c", "two.ipynb"), ("chapters/b/one", "../b/one.ipynb"), ("chapters/b/index", "../b/one.ipynb"), ("#c", None),
+    ("reference/notation", "../../reference/notation.ipynb"), ("reference/glossary#term-law", None), ("course/index", plain.Unknown),
+])
+def test_without_an_address_a_link_leads_to_a_notebook_or_its_words_say_enough(target, address):
+    builder = SimpleNamespace(config=SimpleNamespace(html_baseurl=""), sections=lambda: ["chapters/a/one", "chapters/a/two", "chapters/b/one"],
+                              env=SimpleNamespace(toctree_includes={"chapters/b/index": ["chapters/b/one"]}))
+    if address is plain.Unknown:
+        with pytest.raises(plain.Unknown, match="in no edition"):
+            PlainNotebooks.address(builder, "chapters/a/one", target)
+    else:
+        assert PlainNotebooks.address(builder, "chapters/a/one", target) == address
+
+
+def test_who_has_opened_a_section_is_not_told_to_open_it():
+    words = [nodes.Text("To answer, open this section in JupyterLab ("), reference("intro#study-alone", "how", internal=True), nodes.Text("); each checker prints")]
+    told = paragraph(*words)
+    say_where_to_answer(told)
+    assert told.astext() == "To answer, fill in the cells below and run them; each checker prints"
+    with pytest.raises(plain.Unknown, match="opening"):
+        say_where_to_answer(paragraph(nodes.Text("See "), reference("intro#study-alone", internal=True), nodes.Text(".")))
+
+
 @pytest.mark.parametrize(("node", "word"), [
+    (nodes.math_block("", "a % b"), "comment"),
     (paragraph(nodes.Text("for $50")), "dollar"),
     (nodes.admonition("", nodes.title("", "", nodes.math("", "q")), paragraph(), classes=["dropdown"]), "fold"),
     (nodes.sidebar(), "sidebar"),

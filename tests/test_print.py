@@ -301,6 +301,12 @@ def plain_objects(path):
             'mjx-c { font-family: MJXTEX; }\nmjx-c::before { content: "x"; }',
             "a font is missing",
         ),
+        (
+            '<svg aria-label="bars" viewBox="0 0 9 9"><svg width="9" height="9" overflow="hidden" style="overflow: visible">'
+            '<path d="M1 1v90000"/></svg></svg>',
+            "",
+            "leaves its frame: bars",
+        ),
         ('<table><tr><td><div style="width: 900px">wide</div></td></tr></table>', "", "wider than the paper: wide"),
         (f"{FORMULA.replace('mjx-mi', 'mjx-merror')}", "", "a formula with an error"),
     ],

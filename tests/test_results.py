@@ -1,6 +1,7 @@
 """A class's results: from a made-up class in which everything happens that happens in a class."""
 import csv
 import os
+import re
 from pathlib import Path
 
 import nbformat
@@ -71,7 +72,7 @@ def test_the_saved_outputs_of_a_class(tmp_path):
     found = results.read_class(hand_in(tmp_path, CLASS))
     assert marks(found) == BY_SAVED
     said = notes(found)
-    assert said.keys() == {"crashed", "forged", "monkey", "broken", "no_cells", "nested"}
+    assert said.keys() == {"crashed", "forged", "monkey", "broken", "no_cells", "nested", "never_run"} and "no answer" in said["never_run"]
     assert "ZeroDivisionError" in said["crashed"] and "prints a mark" in said["forged"] and "prints a mark" in said["monkey"]
     assert all("cannot be read" in said[name] for name in ("broken", "no_cells", "nested"))
 
@@ -108,6 +109,32 @@ def test_the_command_writes_table_csv_and_picture(tmp_path, capsys):
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert rows["right"]["svt_monotone"] == rows["right"]["✓"].replace("1", "✓") == "✓" and "'=SUM(A1)" in rows
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+LONG = "Wolfgang Amadeus Theophilus Sebastian Müller-Lüdenscheidt"
+
+
+def test_long_names_and_other_scripts_keep_the_columns(tmp_path):
+    hand_in(tmp_path, {LONG: CLASS["right"], "王小明": CLASS["wrong"], "Eve": CLASS["forged"]})
+    shown = results.show(results.read_class(tmp_path)).split("\n\n")
+    rows = shown[0].splitlines()[1:]
+    assert len({results.wide(row[:re.search(r"(?: +[✓✗○·]){7}", row).end()]) for row in rows}) == 1 and max(map(results.wide, rows)) < 80
+    assert LONG not in shown[0] and "Eve: the cell prints a mark itself: svt_monotone" in shown[2]
+
+
+@pytest.mark.parametrize("students", [3, 60])
+def test_in_the_picture_no_words_lie_on_others(students):
+    """Twelve exercises; names are long."""
+    names = [name for section in ("above_threshold", "streams") for name in results.exercises()[f"sparse_vector.{section}"]]
+    marks_of = lambda who: {name: "✓✗○·"[(who + place) % 4] for place, name in enumerate(names)}        # noqa: E731
+    fig = results.picture([results.Answers(f"{LONG} {who}" if who % 2 else f"Li {who}", marks_of(who)) for who in range(students)])
+    ax, = fig.axes
+    boxes = [(text.get_text(), text.get_window_extent()) for text in ax.texts if text.get_rotation() == 0]
+    edge = fig.bbox
+    for place, (words, box) in enumerate(boxes):
+        assert edge.x0 <= box.x0 and box.x1 <= edge.x1 and edge.y0 <= box.y0 and box.y1 <= edge.y1, words
+        assert not any(box.overlaps(other) for _, other in boxes[place + 1:]), words
+    assert all(edge.x1 > text.get_window_extent().x1 and edge.y1 > text.get_window_extent().y1 for text in ax.texts if text.get_rotation())
 
 
 @pytest.mark.parametrize(("files", "arguments", "word"), [

@@ -1,7 +1,8 @@
 """Make the editions that are not the web page.
 
     python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib;
-                                            in the instructors' also the question bank with its answers
+                                            in the instructors' also the question bank with its answers, and once more without
+                                            them, for a public release
     python tools/editions.py pdf            the book as a PDF, from the pages that make book has built
     python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of it
 
@@ -39,9 +40,18 @@ def notebooks():
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
 
 
+OPEN = """\
+# The answers to the question bank
+
+They are not in this file, because students can load it, too.
+In a copy of the repository the command `make notebooks` writes `_build/notebooks/provable-privacy-instructor.zip`:
+the same notebooks, with `course/questions_with_answers.md`.
+"""
+
+
 def papers():
-    """What an edition holds besides notebooks: the answers to the question bank, for the instructor only."""
-    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}}
+    """What an archive holds besides notebooks: the answers to the question bank, or, where everybody may load it, how to get them."""
+    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}, "instructor-open": {"course/README.md": OPEN}}
 
 
 def pdf(wanted=()):

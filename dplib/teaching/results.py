@@ -16,6 +16,8 @@ import json
 import pkgutil
 import re
 import sys
+import unicodedata
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +37,12 @@ VERDICT = re.compile(rf"^([{MARKS}]) (\w+): (.*)$", re.MULTILINE)
 CALL = re.compile(r"\bcheck\.(\w+)\(")
 SOLUTION = re.compile(r"\{solution-(start|end)\}")
 LARGEST = 50_000_000                             # bytes of a notebook that is still read
+WIDEST = 30                                      # letters of a name in the picture and on the screen; the CSV has all
+# for names in other scripts, where one of them is installed
+SCRIPTS = (
+    "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", "WenQuanYi Zen Hei", "SimHei", "Arial Unicode MS",
+    "Noto Sans Arabic", "Noto Sans Devanagari", "Nirmala UI",
+)
 
 
 @dataclass
@@ -123,14 +131,16 @@ def verdicts(lines):
 
 def read_saved(answers, path, known):
     """Add what a notebook says of itself. A cell speaks only for the exercises whose checkers it calls."""
+    strange: dict[str, dict] = {}
     for kind, source, lines, error in read_cells(path):
         called = [name for name in CALL.findall(source) if name in known] if kind == "code" else []
         found = verdicts(lines)
         answers.marks |= {name: found.get(name, NONE) for name in called}
         if called and error:
-            answers.notes.append(f"{', '.join(called)}: stopped by {error}")
+            strange.setdefault(f"stopped by {error}", {}).update(dict.fromkeys(called))
         if called and re.search(rf"print\([^)]*[{MARKS}]", source):
-            answers.notes.append(f"{', '.join(called)}: the cell prints a mark itself")
+            strange.setdefault("the cell prints a mark itself", {}).update(dict.fromkeys(called))
+    answers.notes += [f"{what}: {', '.join(names)}" for what, names in strange.items()]
 
 
 def notebooks_of(folder):
@@ -172,6 +182,8 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
                 read_saved(answers, path, known)
                 if again:
                     run_again(answers, *marks[path])
+                elif answers.marks and not answers.notes and set(answers.marks.values()) == {NONE}:
+                    answers.notes.append(f"{path.name}: no answer was run")
             except Unreadable as reason:
                 answers.notes.append(f"{path.name}: {reason}")
         found.append(answers)
@@ -205,44 +217,84 @@ def table(found: list[Answers]) -> tuple[list[str], list[list]]:
 
 
 def picture(found: list[Answers]) -> Any:
-    """The class at a glance, a matplotlib Figure: students by the number of right answers, and how many have solved
-    each exercise.
+    """The class at a glance, a matplotlib Figure: students by the number of right answers (* has a note in the table),
+    and how many have solved each exercise.
     """
+    import matplotlib.patches
+
     from dplib.teaching import style
 
     names, order = columns(found), sorted(found, key=lambda one: (-one.right, one.student))
     hue = {"✓": style.GOOD, "✗": style.ALARM, "○": style.MUTED, NONE: style.MUTED}
-    fig, ax = style.figure(width=max(4.0, 2.2 + 0.5 * len(names)), height=1.6 + 0.2 * len(order))
+    paper = {"✓": "#cfe8df", "✗": "#f6d3db", "○": "#f1f2f4", NONE: "#ffffff"}
+    longest = max(wide(short(one.student)) for one in [Answers("solved by"), *order])
+    left, across, down = 0.1 + 0.088 * longest, 0.42 * len(names), 0.2 * (len(order) + 1.4)      # inches
+    width, height = left + across + 0.8, 1.1 + down + 0.05
+    fig, ax = style.figure(width=width, height=height, layout=None)
+    ax.set_position((left / width, 0.05 / height, across / width, down / height))
+    fonts = [*fonts_for_names()]
     for row, one in enumerate(order):
         for column, name in enumerate(names):
             mark = one.marks.get(name, NONE)
-            ax.text(column, row, mark, color=hue[mark], ha="center", va="center")
+            ax.add_patch(matplotlib.patches.Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, color=paper[mark], lw=0))
+            ax.text(column, row, mark, color=hue[mark], ha="center", va="center", fontsize=9)
+        ax.text(-0.65, row, short(one.student), ha="right", va="center", fontsize=9, family=fonts)
+        ax.text(len(names) - 0.35, row, f"{one.right}{' *' * bool(one.notes)}", ha="left", va="center", fontsize=9)
+    ax.text(-0.65, len(order) + 0.3, "solved by", ha="right", va="center", fontsize=9, weight="bold")
     for column, name in enumerate(names):
         solved = sum(one.marks.get(name) == "✓" for one in order)
-        ax.text(column, len(order), f"{solved / len(order):.0%}", ha="center", va="center", fontsize=8)
-    ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(order) + 0.6, -0.6), yticks=[*range(len(order) + 1)])
-    ax.set_yticklabels([*(one.student for one in order), "solved by"])
-    ax.set_xticks(range(len(names)), names, rotation=60, ha="left")
-    ax.xaxis.tick_top()
-    ax.tick_params(length=0, labelcolor=style.INK)
-    ax.grid(visible=False)
-    ax.spines[["left", "bottom"]].set_visible(False)
+        share = f"{solved / len(order):.0%}"
+        ax.text(column, len(order) + 0.3, share, ha="center", va="center", fontsize=8, weight="bold")
+        ax.text(column - 0.1, -0.75, name, ha="left", va="bottom", fontsize=8, rotation=45, rotation_mode="anchor")
+    ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(order) + 0.9, -0.5))
+    ax.set_axis_off()
     return fig
 
 
+def fonts_for_names():
+    """Of the picture: its own font, and those for other scripts that this machine has."""
+    import matplotlib.font_manager
+
+    return ["DejaVu Sans", *sorted(set(SCRIPTS) & set(matplotlib.font_manager.get_font_names()), key=SCRIPTS.index)]
+
+
+def save_picture(found, path):
+    """Write the picture; returns a line for the lecturer if a name in it is not readable, else ""."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        picture(found).savefig(path, dpi=150)
+    missing = any("missing from" in str(warning.message) for warning in said)
+    return "(no font here has the letters of some names: boxes in the picture, whole in the table)" if missing else ""
+
+
+def wide(text):
+    """The columns that a text takes on a screen, where Chinese letters take two."""
+    letters = [one for one in text if not unicodedata.combining(one)]
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in letters)
+
+
+def short(name):
+    """A name, cut if it is longer than a table should be wide."""
+    while wide(name) > WIDEST:
+        name = name.removesuffix("…")[:-1].rstrip() + "…"
+    return name
+
+
 def show(found):
-    """The table in plain text, and under it the exercises with the share that solved them."""
+    """The table in plain text, under it the exercises with the share that solved them, and the notes."""
     head, rows = table(found)
-    width = max(len("student"), *(len(row[0]) for row in rows))
-    names = head[1:-2]
+    names, width = head[1:-2], max(wide(short(row[0])) for row in [["student"], *rows])
+    padded = [f"{short(row[0])}{' ' * (width - wide(short(row[0])))}" for row in rows]
     lines = [f"{'student':{width}}  {' '.join(f'{i + 1:>2}' for i in range(len(names)))}   ✓"]
     lines += [
-        f"{row[0]:{width}}  {' '.join(f' {mark}' for mark in row[1:-2])}  {row[-2]:2}  {row[-1]}".rstrip()
-        for row in rows
+        f"{name}  {' '.join(f' {mark}' for mark in row[1:-2])}  {row[-2]:2}{'  see the notes' if row[-1] else ''}"
+        for name, row in zip(padded, rows, strict=True)
     ]
     lines += [""] + [
         f"{i + 1:2} {name}: {sum(row[i + 1] == '✓' for row in rows)} of {len(rows)}" for i, name in enumerate(names)
     ]
+    if any(row[-1] for row in rows):
+        lines += ["", "notes", *(f"  {row[0]}: {row[-1]}" for row in rows if row[-1])]
     return "\n".join(lines)
 
 
@@ -277,11 +329,13 @@ def main(arguments=None):
                 head, rows = table(found)
                 csv.writer(file).writerows([head, *([safe(entry) for entry in row] for row in rows)])
         if options.picture:
-            picture(found).savefig(options.picture, dpi=150)
+            unreadable = save_picture(found, options.picture)
     except (ValueError, OSError, Unreadable) as error:
         print(error, file=sys.stderr)
         return 2
     print(show(found))
+    if options.picture and unreadable:
+        print(f"\n{unreadable}")
     return 0
 
 

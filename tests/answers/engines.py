@@ -163,7 +163,7 @@ SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda se
 UNUSUAL = [
     (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
-    (check.eng_order, {**ORDERS, "person": "", "popular": ("Same",)}),
+    (check.eng_order, {**ORDERS, "person": "", "popular": "Same", "first": ("private", "same")}),
     (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
     (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
     (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
@@ -196,6 +196,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf",
             "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
+    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by md5(concat('07:', person))"), "some lots are equal"),
     (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
@@ -236,6 +237,8 @@ POPULAR = changed("ranked as (", "counted as (select *, count(*) over (partition
     "order by md5(concat('07:', person, ':', shelf)), shelf) as place from pairs", "order by viewers desc, md5(concat(person, shelf))) as place from counted")
 
 LEAKS = [
+    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "")),
+    (check.eng_bound, changed("md5(concat('07:', person, ':', shelf)), shelf", "substring(md5(concat('07:', person, ':', shelf)), 1, 1)")),
     (check.eng_bound, POPULAR), (check.eng_bound, POPULAR.replace("viewers desc", "viewers")),
     (check.eng_bound, POPULAR.replace("count(*) over (partition by shelf)", "avg(total) over (partition by shelf)")),
     (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),

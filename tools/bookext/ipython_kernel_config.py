@@ -1,6 +1,6 @@
-"""The kernels of the book's build: figures as transparent SVG, the same bytes on every run."""
+"""The kernels of the book's build: figures as transparent SVG for pages and as PNG for notebooks, the same bytes on every run."""
 c = get_config()  # noqa: F821
-c.InlineBackend.figure_formats = {"svg"}
+c.InlineBackend.figure_formats = {"svg", "png"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 c.InlineBackend.rc = {
     "svg.hashsalt": "book",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from importlib import util
 from pathlib import Path
 from typing import NamedTuple
@@ -375,8 +376,15 @@ class Document:
         picture = (self.site / "_static/book/cover.svg").as_uri()
         return (
             f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
-            '<p class="subtitle">An executable introduction to differential privacy</p></section>'
+            '<p class="subtitle">An executable introduction to differential privacy</p>'
+            f'<p class="edition">{html.escape(self.author)}<br>{self.version()}</p></section>'
         )
+
+    def version(self) -> str:
+        """Which one this is, as a course names it; "" where no package says it."""
+        package = self.root / "pyproject.toml"
+        project = tomllib.loads(package.read_text(encoding="utf-8"))["project"] if package.is_file() else {}
+        return f"Version {project['version']}" if project else ""
 
     def list_of_contents(self) -> str:
         lines = (

@@ -4,10 +4,13 @@
 
 Words, numbers and links are those of the page, because both come from the same resolved document; code is that of the source.
 Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching. Claims are in neither.
-Every Explorer has its default frame as a picture in both, for programs that show saved notebooks and run nothing.
+Every Explorer has its default frame as a picture in both, for programs that show saved notebooks and run nothing; the instructor's
+figures are there too. The pages that sections refer to, such as the notation, come along as notebooks without code: no link is dead.
 """
 from __future__ import annotations
 
+import base64
+import io
 import shutil
 import zipfile
 from pathlib import Path
@@ -16,12 +19,17 @@ from posixpath import relpath
 import nbformat
 from docutils import nodes
 from jupyter_cache import get_cache
+from PIL import Image
 from sphinx.builders import Builder
 
-from bookext.plain.edition import FROM_WHEEL, Edition, teaching_notes
-from bookext.plain.markdown import Markdown
+from bookext.plain.edition import DRAWN, FROM_WHEEL, Edition, page, teaching_notes
+from bookext.plain.markdown import Markdown, Unknown
 
 EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
+PAGES = ("data/adult_like", "data/town", "reference/checks", "reference/claims", "reference/glossary", "reference/notation")
+WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary")      # where a link leads there, its words say enough without it
+ALONE = "intro#study-alone"                      # how to open a section: whoever reads a plain notebook has done it
+ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}       # part of a zip's name -> its edition
 STAMP = (2026, 1, 1, 0, 0, 0)                    # of every file in a zip: the same book gives the same bytes
 
 
@@ -53,45 +61,70 @@ class PlainNotebooks(Builder):
         if docname not in self.sections():
             return
         source = nbformat.read(self.env.doc2path(docname), as_version=4)
+        say_where_to_answer(doctree)
         for edition, what in EDITIONS.items():
             markdown = self.markdown(docname)
             here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", self.stills(source))
             nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
-            path = Path(self.outdir, edition, f"{docname}.ipynb")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(nbformat.writes(nb) + "\n", encoding="utf-8", newline="\n")
+            self.save(nb, edition, docname)
+
+    def save(self, nb, edition, docname):
+        path = Path(self.outdir, edition, f"{docname}.ipynb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(nbformat.writes(nb) + "\n", encoding="utf-8", newline="\n")
 
     def finish(self):
-        """Remove what is left of sections that are gone."""
+        """Write the pages that sections refer to, and remove what is left of sections that are gone."""
+        for docname in PAGES:
+            nb = page(self.env.get_and_resolve_doctree(docname, self), self.markdown(docname))
+            for edition in EDITIONS:
+                self.save(nb, edition, docname)
         for edition in EDITIONS:
             for path in Path(self.outdir, edition).rglob("*.ipynb"):
-                if path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix() not in self.sections():
+                if path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix() not in (*self.sections(), *PAGES):
                     path.unlink()
 
     # ------------------------------------------------------------------------------------------------ what a section needs
 
     def stills(self, source):
-        """Id of a cell -> what its Explorer looks like, from the notebook as the book's build has run it."""
+        """Id of a cell -> what its Explorer or its figures look like, from the notebook as the book's build has run it."""
         cache = get_cache(self.config.nb_execution_cache_path)
         run = cache.get_cache_bundle(cache.match_cache_notebook(source).pk).nb
-        return {cell.id: output.data["image/png"] for cell in run.cells for output in cell.get("outputs", ())
-                if {"image/png", "text/html"} <= output.get("data", {}).keys()}
+        found = {}
+        for cell in run.cells:
+            for output in cell.get("outputs", ()):
+                if output.get("data", {}).get("text/plain", "").startswith(DRAWN):
+                    found.setdefault(cell.id, []).append(on_paper(output.data["image/png"]))
+        return found
 
-    def markdown(self, docname):
-        return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(docname, target))
+    def markdown(self, docname, inside=None):
+        """What writes a page, or a part of it that stands in the notebook of another one."""
+        return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(inside or docname, target, docname))
 
-    def address(self, docname, target):
-        """The page in the published book; without one, the neighbouring notebook, or None where there is nothing to open."""
+    def address(self, docname, target, written=None):
+        """The page in the published book; without one, the neighbouring notebook, or None where the words say enough.
+
+        Raises
+        ------
+        Unknown
+            If the reader would look for something that is not there.
+        """
         page, _, anchor = target.partition("#")
-        page = page or docname
+        page = page or written or docname
         if self.config.html_baseurl:
             return f"{self.config.html_baseurl.rstrip('/')}/{page}.html{f'#{anchor}' if anchor else ''}"
-        return f"{relpath(page, docname.rpartition('/')[0])}.ipynb" if page in self.sections() and page != docname else None
+        if page == docname or page in WORDS:
+            return None
+        if page.startswith("chapters/") and page.endswith("/index"):
+            page = self.env.toctree_includes[page][0]
+        if page not in (*self.sections(), *PAGES):
+            raise Unknown(f"{docname} refers to {page}, which is in no edition: without an address of the book these words are dead")
+        return f"{relpath(page, docname.rpartition('/')[0])}.ipynb"
 
     def front(self, docname, what):
         page = self.address(docname, "") if self.config.html_baseurl else None
         where = f" ([this section as a page]({page}))" if page else ""
-        return f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}."
+        return f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}. Its first cell of code installs `dplib` where it is missing."
 
     def install(self):
         url = self.config.html_theme_options.get("repository_url", "")
@@ -112,11 +145,29 @@ class PlainNotebooks(Builder):
             return ""
         if plans not in self._plans:             # once for all sections of the chapter, and both editions
             self._plans[plans] = self.env.get_and_resolve_doctree(plans, self)
-        return teaching_notes(self._plans[plans], section, self.markdown(plans))
+        return teaching_notes(self._plans[plans], section, self.markdown(plans, inside=docname))
+
+
+def say_where_to_answer(doctree):
+    """Who reads this has opened the section: the answers go into the cells below."""
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri") == ALONE:
+            before, _, after = link.parent.children[:3]
+            if not (before.astext() == "To answer, open this section in JupyterLab (" and after.astext().startswith(")")):
+                raise Unknown(f"words about opening a section: {link.parent.astext()[:80]}")
+            link.parent[:3] = [nodes.Text(f"To answer, fill in the cells below and run them{after.astext()[1:]}")]
+
+
+def on_paper(picture):
+    """A PNG on white and with few colours: kernels draw on nothing, which is unreadable where the program is dark."""
+    full, small = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA"), io.BytesIO()
+    white = Image.new("RGBA", full.size, "white")
+    Image.alpha_composite(white, full).convert("RGB").quantize(64).save(small, "PNG", optimize=True)
+    return base64.b64encode(small.getvalue()).decode()
 
 
 def pack(folder, wheel, papers=None):
-    """Put each edition into a zip file, with the wheel of dplib that its first cells install.
+    """Put each edition into a zip file, with the wheel of dplib that its first cells install; the instructor's twice.
 
     Parameters
     ----------
@@ -124,20 +175,20 @@ def pack(folder, wheel, papers=None):
         Of the editions, as the builder leaves it; the zip files are written beside them.
     wheel : path
     papers : dict, optional
-        Edition -> what else belongs into it, a dict of place and text.
+        Archive -> what else belongs into it, a dict of place and text.
 
     Returns
     -------
     list of paths
     """
     made = []
-    for edition in EDITIONS:
-        made.append(Path(folder, f"provable-privacy-{edition}.zip"))
+    for archive, edition in ARCHIVES.items():
+        made.append(Path(folder, f"provable-privacy-{archive}.zip"))
         with zipfile.ZipFile(made[-1], "w", zipfile.ZIP_DEFLATED) as file:
             for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
                 place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
                 file.writestr(zipfile.ZipInfo(place.as_posix(), STAMP), path.read_bytes(), zipfile.ZIP_DEFLATED)
-            for place, text in sorted((papers or {}).get(edition, {}).items()):
+            for place, text in sorted((papers or {}).get(archive, {}).items()):
                 file.writestr(zipfile.ZipInfo(f"{edition}/{place}", STAMP), text, zipfile.ZIP_DEFLATED)
     return made
 

@@ -21,11 +21,14 @@ from pathlib import Path
     %pip install -q "{{wheel}}[sections]\""""
 
 
+DRAWN = ("Explorer(", "<Figure ")
+
+
 class Edition:
     """One section for students, without solutions, or for instructors, with solutions and notes."""
 
     def __init__(self, source, markdown, secnumber, instructor, stills=None):
-        """``stills``: id of a cell -> the picture of its Explorer, for programs that run nothing."""
+        """``stills``: id of a cell -> the pictures of its Explorer or its figures, for programs that run nothing."""
         self.source, self.markdown, self.secnumber, self.instructor = source, markdown, secnumber, instructor
         self.stills = stills or {}
         self.cells, self.pending, self.level = [], [], 0
@@ -44,6 +47,7 @@ class Edition:
         notes : str
             For the instructor, on top; may be empty.
         """
+        self.markdown.headings = {title.astext() for title in doctree.findall(nodes.title)}
         self.walk(doctree)
         cited = [works[key] for key in dict.fromkeys(self.markdown.cited) if key in works]
         if cited:
@@ -77,7 +81,7 @@ class Edition:
                 self.flush()
                 self.walk(child)
             elif kind == "title":
-                number = ".".join(map(str, self.secnumber)) + " " if self.level == 2 else ""
+                number = ".".join(map(str, self.secnumber)) + " " if self.level == 2 and self.secnumber else ""
                 self.say(f"{'#' * (self.level - 1)} {number}{self.markdown.inline(child)}")
             elif kind == "exercise_enumerable_node":
                 self.exercise(child)
@@ -101,12 +105,14 @@ class Edition:
             **({"jupyter": {"source_hidden": True}} if "hide-input" in tags else {}),
             **({"tags": ["raises-exception"]} if "raises-exception" in tags else {}),
         })
+        drawn = [one for one in cell.outputs if one.get("data", {}).get("text/plain", "").startswith(DRAWN)]
+        for output, still in zip(drawn, self.stills.get(cell.id, ()), strict=True):
+            output.data["image/png"] = still
         if not self.instructor:
-            cell.outputs = [one for one in cell.outputs if cell.id in self.stills and one.output_type != "stream"]
+            cell.outputs = [one for one in drawn if one.data["text/plain"].startswith("Explorer(")]
             cell.execution_count = None
         for output in cell.outputs:
-            if cell.id in self.stills and "data" in output:
-                output.data["image/png"] = self.stills[cell.id]
+            if "execution_count" in output:
                 output.execution_count = cell.execution_count
         self.cells.append(cell)
         for figure in node.findall(nodes.figure):
@@ -128,6 +134,16 @@ class Edition:
             for child in node.children[1:]:
                 self.walk(child)
             self.flush()
+
+
+def page(doctree, markdown):
+    """A page without code, to which sections refer, as a notebook: a cell for each heading."""
+    here = Edition(new_notebook(), markdown, (), instructor=False)
+    here.walk(doctree)
+    here.flush()
+    for i, cell in enumerate(here.cells):
+        cell.id = f"text-{i}"
+    return new_notebook(cells=here.cells)
 
 
 def teaching_notes(plans, name, markdown):

@@ -24,10 +24,12 @@ class Markdown:
         Of Sphinx: kind -> id -> number, for theorems, exercises, figures.
     address : callable
         Target of a reference -> its address for a reader of the notebook, or None if there is nowhere to go.
+    headings : set of str, optional
+        Of this notebook, which names one in italics where the page has a link to it.
     """
 
-    def __init__(self, numbers, address):
-        self.numbers, self.address, self.cited = numbers, address, []
+    def __init__(self, numbers, address, headings=()):
+        self.numbers, self.address, self.headings, self.cited = numbers, address, headings, []
 
     def number(self, kind, node):
         return ".".join(map(str, self.numbers.get(kind, {}).get(node["ids"][0], ()))) if node["ids"] else ""
@@ -68,6 +70,8 @@ class Markdown:
         if not node.get("internal") and not target.startswith("#"):
             return f"<{target}>" if node.astext() == target else f"[{words}]({target})"
         address = self.address(target)
+        if not address and node.astext() in self.headings and "*" not in words:
+            return f"*{words}*"
         return f"[{words}]({address})" if address else words
 
     def title(self, node):
@@ -97,6 +101,8 @@ class Markdown:
             first = node.get("start", 1) if name == "enumerated_list" else None
             return "\n".join(self.item(child, "- " if first is None else f"{first + i}. ") for i, child in enumerate(node.children))
         if name == "math_block":
+            if re.search(r"(?<!\\)%", node.astext()):
+                raise Unknown(f"a comment in a formula, which a quotation writes into one line: {node.astext()[:80]}")
             number = rf" \tag{{{node['number']}}}" if type(node.get("number")) is int else ""
             return f"$$\n{node.astext().strip()}{number}\n$$"
         if name == "literal_block":
@@ -118,7 +124,7 @@ class Markdown:
         if name == "definition_list":
             return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}"
                                for item in node.children)
-        if name in ("container", "compound", "section"):
+        if name in ("container", "compound", "section", "glossary"):
             return self.blocks(node.children)
         if name == "transition":
             return "---"
@@ -158,6 +164,8 @@ def formula(tex, in_table=False):
 
 
 def quote(text):
+    """JupyterLab cuts formulas out before it reads Markdown, and would show the marks of quotation that stand inside: each gets one line."""
+    text = re.sub(r"(?m)^( *)\$\$\n((?:.*\n)*?) *\$\$$", lambda found: f"{found[1]}$${' '.join(found[2].split())}$$", text)
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 

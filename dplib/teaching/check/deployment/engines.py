@@ -164,6 +164,11 @@ def eng_bound(text):
             raise Wrong(f"a person {who} moves {people} people, {most} on one shelf, though alone this person counts once there: the lines of others "
                         "change, so the order must look at this person's rows only")
         _judge(who, people, most, total, dearest)
+    turned = _run(text, heavy[::-1], light[::-1])
+    if turned != before:
+        shelf = min((s for s in before.keys() | turned.keys() if before.get(s) != turned.get(s)), key=str)
+        raise Wrong(f"the same rows in another order give shelf {shelf} (people, total) = {turned.get(shelf, 'no row')} and not {before.get(shelf, 'no row')}: "
+                    "some lots are equal, and the engine chooses by the places of the rows, which other people's rows shift; end the order with shelf")
     _useful(text, light, heavy, before)
     return "no planted person moves more than three counts and 15,000 cents, and nothing is lost without need"
 

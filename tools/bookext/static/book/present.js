@@ -49,11 +49,30 @@
     fit(stage, box);
   }
 
+  /* many words become larger in a wider column, a picture or code with its words or output beside it: of a few ways the best one */
   function fit(stage, box) {
-    box.style.zoom = 1;
-    const room = Math.min((stage.clientWidth - 8) / box.offsetWidth, (stage.clientHeight - 8) / box.offsetHeight);
-    box.style.zoom = Math.max(SMALLEST, Math.min(room, LARGEST));
+    const picture = box.querySelector(".explorer figure > svg, figure img");
+    const ways = picture ? [[46, false], [68, true]] : [[46, false], [56, false], [68, false], [72, true]];
+    const sizes = ways.map(([wide, beside]) => {
+      const zoom = lay(stage, box, wide, beside);
+      return zoom * (picture?.clientHeight ?? 1);
+    });
+    const best = sizes.findIndex((size) => size > 0.99 * Math.max(...sizes));
+    box.style.zoom = lay(stage, box, ...ways[best]);
     stage.scrollTop = 0;
+  }
+
+  /* lay the thing out in so many rem, or more if its code would be cut; returns the zoom that makes it as large as the stage */
+  function lay(stage, box, wide, beside) {
+    box.style.zoom = 1;
+    box.classList.toggle("beside", beside);
+    box.style.setProperty("--wide", `${wide}rem`);
+    for (let tries = 0, cut = 1; cut && tries < 3; tries++) {
+      cut = Math.max(0, ...[...box.querySelectorAll("pre, .cell")].map((part) => part.scrollWidth - part.clientWidth));
+      box.style.setProperty("--wide", `${box.offsetWidth + cut}px`);
+    }
+    const room = Math.min((stage.clientWidth - 8) / box.offsetWidth, (stage.clientHeight - 8) / box.offsetHeight);
+    return Math.max(SMALLEST, Math.min(room, LARGEST));
   }
 
   function onKey(event) {
