@@ -229,26 +229,34 @@ class Budget:
     @property
     def remaining(self) -> float:
         if self.rule == "fdp":
-            # one answer at most this, if nothing else was spent
-            low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)
-            while high - low > 1e-9 * self.epsilon:
-                middle = (low + high) / 2
-                fits = self._spent([*self.ledger, Entry(middle, 0.0, "", self._open, approx(middle))]) <= self.epsilon
-                low, high = (middle, high) if fits else (low, middle)
-            return low
+            return self._remaining_fdp()
         inside = [entry.epsilon for entry in self.ledger if self._open is not None and entry.block == self._open]
-        losses = self._charges(
-            [entry for entry in self.ledger if self._open is None or entry.block != self._open], "epsilon"
-        )
+        others = [entry for entry in self.ledger if self._open is None or entry.block != self._open]
+        losses = self._charges(others, "epsilon")
         room = self.epsilon - math.fsum(losses)
-        # solve u^2/2 + u sqrt(2 ln(1/slack)) = epsilon for u^2 = sum of squares
         if self.rule == "zcdp":
-            spread = -2 * math.log(self.slack)
-            root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
-            room = max(room, math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses))))
+            room = max(room, self._remaining_zcdp(losses))
         if inside and self._open is not None and self._blocks[self._open] == "replace":
             room -= max(inside)
         return max(0.0, room)
+
+    def _remaining_zcdp(self, losses):
+        """What the squares leave: u^2/2 + u sqrt(2 ln(1/slack)) = epsilon is solved for u^2, the sum of all squares."""
+        spread = -2 * math.log(self.slack)
+        root = 2 * self.epsilon / (math.sqrt(spread + 2 * self.epsilon) + math.sqrt(spread))
+        return math.sqrt(max(0.0, root**2 - math.fsum(loss**2 for loss in losses)))
+
+    def _remaining_fdp(self):
+        """By bisection; the first bound is what one answer may cost if nothing else was spent."""
+        low, high = 0.0, self.epsilon + 2 * math.atanh(self.delta)
+        while high - low > 1e-9 * self.epsilon:
+            middle = (low + high) / 2
+            another = Entry(middle, 0.0, "", self._open, approx(middle))
+            if self._spent([*self.ledger, another]) <= self.epsilon:
+                low = middle
+            else:
+                high = middle
+        return low
 
     def _charges(self, entries, field):
         """What each release outside a block, and each block as a whole, costs of `field`."""

@@ -131,7 +131,7 @@ def verdicts(lines):
 
 def read_saved(answers, path, known):
     """Add what a notebook says of itself. A cell speaks only for the exercises whose checkers it calls."""
-    strange: dict[str, dict] = {}
+    strange = {}
     for kind, source, lines, error in read_cells(path):
         called = [name for name in CALL.findall(source) if name in known] if kind == "code" else []
         found = verdicts(lines)
