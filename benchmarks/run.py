@@ -134,6 +134,8 @@ def syntactic():
         ("distinct l-diversity", 15, lambda: anonymity.l_diversity(general, qi, sensitive), lambda: pycanon.l_diversity(general, qi, [sensitive])),
         ("t-closeness", 200, lambda: anonymity.t_closeness(general, qi, sensitive), lambda: pycanon.t_closeness(general, qi, [sensitive])),
     ):
+        if not np.isclose(ours(), peer()):
+            raise ArithmeticError(f"{name}: {ours():g} here, {peer():g} by pycanon")
         yield f"{name} of {len(general):,} rows in {number:,} classes (pycanon)", seconds(ours), seconds(peer, repeats=3), asked
     dressed = table[[*qi, sensitive]].astype({name: "category" for name in (*qi[3:], sensitive)})
     preserver = Preserver(dressed, qi, sensitive)

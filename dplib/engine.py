@@ -34,8 +34,8 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
     measure : none by itself; the result is exact, and is what noise is added to
     adjacency : add/remove one person with all their rows
     guarantee : for every salt one person changes `people` by at most 1 in at most `num_groups` groups (L1 `num_groups`,
-        L2 its square root) and `total` by at most `high` in the same groups. Which groups occur is private as well.
-        Two views of the result, counts and sums, are two releases
+        L2 its square root) and `total` by at most `high` in the same groups, as long as `at_least` is 1. Which groups
+        occur is private as well. Two views of the result, counts and sums, are two releases
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
         Hexadecimal digits, drawn once for each release (`secrets.token_hex(16)`) and kept secret. Privacy does not rest
         on it; fairness does.
     at_least : int
-        Groups of fewer people are left out before any noise. `dplib.partitions` must be told the same number.
+        Groups of fewer people are left out before any noise, so one person can make a group of that size appear.
+        `dplib.partitions` must be told the same number: it subtracts at_least - 1, and what is left moves by at most 1.
 
     Returns
     -------

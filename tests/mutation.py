@@ -23,7 +23,7 @@ CONTEXT.set_forkserver_preload(WARM)
 def run_tests(folder, killers, change=lambda package: None):
     """Run tests against a copy of dplib in `folder`, changed by `change`: pytest's exit code, and what it wrote."""
     shutil.copytree(PACKAGE, folder / "dplib", ignore=shutil.ignore_patterns("teaching"))       # its bytecode holds for what is not changed
-    (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\nmarkers = long\n", encoding="utf-8")
     change(folder / "dplib")
     process = CONTEXT.Process(target=_pytest, args=(folder, killers))
     process.start()

@@ -374,6 +374,7 @@ def climbed(df, node):
     return table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("suppress", [0.0, 0.1, 0.35])
 def test_the_search_finds_every_minimal_node_and_the_best(seed, suppress):

@@ -54,6 +54,7 @@ def poisson_counts(mean):
     return k, stats.poisson.pmf(k, mean)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [0.05, 1e-3])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("mean", [0.05, 0.5, 2, 10, 50, 200])
@@ -180,6 +181,7 @@ CORRECT = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_correct_mechanism_is_acquitted_though_its_loss_is_seen(name):
     run, claim, neighbours, seen = CORRECT[name]
@@ -281,6 +283,7 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_is_caught(name):
     run, (d, d2), (p, q) = BROKEN[name]
@@ -293,6 +296,7 @@ def rare(data, size, rng):
     return np.where((rng.random(size) < 0.01) & (data == 1), 50.0, honest)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run, n, wanted", [
     (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, epsilon=1.0), 0.9),     # as runs_needed promises
     (laplace(1.2), 10_000, 0.85),
@@ -307,6 +311,7 @@ def test_an_audit_that_searches_sees_nearly_as_much_as_one_that_knows_the_event(
 # --- the event must come from other runs
 
 
+@pytest.mark.long
 def test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit_does_not():
     rng, trials, n, wrong, right = np.random.default_rng(36), 300, 2000, 0, 0
     run = laplace(1.0)

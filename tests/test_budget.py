@@ -580,6 +580,7 @@ def test_a_parallel_block_under_fdp_costs_its_worst_release_or_its_worst_pair(ad
     assert budget.spent >= fdp.gaussian(math.hypot(0.7, mu)).epsilon(1e-5)
 
 
+@pytest.mark.long
 def test_what_fdp_says_remains_can_be_spent_and_more_is_refused_before_it_is_charged():
     budget = Budget(2.0, delta=1e-5, rule="fdp")
     budget.spend(fdp.gaussian(0.3))

@@ -152,10 +152,10 @@ def test_losses_are_pinned():
 
 
 def test_the_lists_need_not_sum_to_one_in_the_last_bit_but_nan_is_no_probability():
-    p = [0.1] * 10                               # sums to 0.9999999999999999
+    p = [1 / 49] * 49                            # sums to 0.9999999999999999 or 1.0000000000000007, by the Python
     assert sum(p) != 1 and exact_epsilon(p, p) == 0
     with pytest.raises(ValueError, match="q"):
-        exact_delta(p, [0.1] * 9 + [0.1 + 1e-8], epsilon=1.0)
+        exact_delta(p, [1 / 49] * 48 + [1 / 49 + 1e-8], epsilon=1.0)
     with pytest.raises(ValueError, match="q"):
         exact_delta(HALVES, [math.nan, 1.0], epsilon=1.0)
 

@@ -62,6 +62,7 @@ def test_a_planted_person_moves_no_more_than_promised(who):
                      "a key of one's own": 5, "the same pair, apart": 3}.get(who, 500)
 
 
+@pytest.mark.long
 def test_random_people_of_any_form_move_no_more_than_promised_whatever_the_salt():
     rng, reached = np.random.default_rng(2), 0
     for _ in range(20):

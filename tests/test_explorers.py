@@ -92,6 +92,7 @@ def made_in(notebook):
     return sum(len(re.findall(r"\bExplorer\(", cell.source)) for cell in cells)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_explorers_are_drawn_everywhere_and_tell_what_they_show(path, site, record_property):
     page = (site / path.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")

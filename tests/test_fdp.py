@@ -251,6 +251,7 @@ def test_a_group_of_k_gaussians_is_k_mu_and_its_delta_never_too_small(f, exact, 
     assert np.all(g.delta(EPSILON) >= delta - 1e-15) and np.all(g.delta(EPSILON) <= delta * (1 + 1e-3))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("f", [laplace(0.7), approx(0.7), approx(0.5, delta=0.02), gaussian(1.0).subsample(0.2), finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])])
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_delta_of_a_group_is_above_that_of_its_curve_and_near_it(f, k):

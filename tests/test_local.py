@@ -128,6 +128,7 @@ def test_the_estimate_sums_to_one_and_its_error_is_the_variance_at_the_estimate(
     assert stderr**2 == pytest.approx(variance(np.clip(frequencies, 0, 1), len(reports), epsilon, k), rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k, epsilon", [(2, 1.0), (4, 2.5)])
 def test_estimates_scatter_as_much_as_they_say(k, epsilon):
     n, runs = 1000, 8000

@@ -62,6 +62,7 @@ def segments(name, asked, answers, threshold, epsilon, c):
     return sum(log_probability(asked[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in parts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("c", [1, 2])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_runs_follow_the_exact_law(name, c):
@@ -90,6 +91,7 @@ def test_above_threshold_has_the_law_of_algorithm_1():
     assert stats.chi2.sf(((seen - exact) ** 2 / exact).sum(), len(outcomes) - 1) > 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("c", [1, 2, 5, 10])
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_bounded_loss_is_attained_and_not_passed(name, c):
@@ -129,6 +131,7 @@ def test_a_published_value_far_below_makes_every_no_pay(name, c):
         assert loss == pytest.approx((m + 1) / b, abs=1e-6)
 
 
+@pytest.mark.long
 def test_the_density_of_a_published_value_adds_up_to_the_probability_of_yes():
     grid = np.linspace(-60, 60, 6001)
     noise = VARIANTS["alg3"].noise(1.0)
@@ -159,6 +162,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(BROKEN) - {"reused_value"}))
 def test_an_audit_catches_every_broken_variant(name):
     c = 4 if name == "noise_of_one" else 1
@@ -166,6 +170,7 @@ def test_an_audit_catches_every_broken_variant(name):
     assert found.epsilon > 1
 
 
+@pytest.mark.long
 def test_the_reused_value_hides_behind_its_noise_and_is_caught_all_the_same():
     """The best event we know, eight No and then a low value, needs about 460,000 runs."""
     hits, rng = np.zeros(2, dtype=int), np.random.default_rng(6)
@@ -176,6 +181,7 @@ def test_the_reused_value_hides_behind_its_noise_and_is_caught_all_the_same():
     assert epsilon_lower_bound(*hits.tolist(), 1_500_000) > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("pair", PAIRS.values())
 def test_an_audit_acquits_the_sound_ones(name, pair):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from bookext import outputs, summaries, tables, way
+from bookext import outputs, quick, summaries, tables, way
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -258,3 +258,27 @@ def test_a_page_is_told_by_its_first_words(words, shown):
     assert summaries.first_words(doctree) == ""
     doctree += nodes.paragraph("", words)
     assert summaries.first_words(doctree) == shown
+
+
+# ------------------------------------------------------------------------------------------------------- what is done once
+
+class Read:
+    """An environment that counts how often a document is read."""
+
+    config = "as configured"
+
+    def __init__(self):
+        self.count = 0
+
+    def get_doctree(self, docname):
+        self.count += 1
+        return f"{docname}, {self.count}"
+
+
+def test_a_document_is_read_once_for_all_numbers_in_it_and_again_when_it_may_have_changed():
+    resolve = quick.remembering(lambda domain, env, page, place: (env.get_doctree(page), env.config, place))
+    env, other = Read(), Read()
+    assert [resolve(None, env, "a", place) for place in (1, 2)] == [("a, 1", "as configured", place) for place in (1, 2)]
+    assert resolve(None, other, "a", 3) == ("a, 1", "as configured", 3) and (env.count, other.count) == (1, 1)
+    quick.forget()
+    assert resolve(None, env, "a", 4)[0] == "a, 2"

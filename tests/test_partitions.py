@@ -266,6 +266,7 @@ GAUSSIANS = [                                    # (epsilon, sigma, threshold, n
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon, sigma, threshold, num_groups, per_group", GAUSSIANS)
 def test_the_gaussian_theorem_beside_the_joint_law_on_a_grid(epsilon, sigma, threshold, num_groups, per_group):
     def cdf(x):
@@ -525,6 +526,7 @@ def test_nobody_keeps_more_than_they_may_and_the_rest_is_theirs(lot):
 GROUPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abcde")), max_size=14)
 
 
+@pytest.mark.long
 @PROPERTY
 @given(GROUPS, st.lists(st.sampled_from("abcde"), max_size=8), st.integers(1, 3), st.integers(0, 99), st.randoms(use_true_random=False))
 def test_one_person_more_adds_their_rows_and_moves_nobody_elses(others, own, num_groups, salt, shuffle):

@@ -40,6 +40,7 @@ def worst_loss(q, adjacency, sizes=(1, 2, 3, 4), epsilon=1.0):
 # --- the guarantee
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("q", [0, 0.25, 0.5, 1])
 def test_the_loss_comes_up_to_epsilon_and_not_beyond(q, adjacency):
@@ -137,6 +138,7 @@ def joint_law(values, qs, rates, points):
 QS, RATES = [0.25, 0.5], {"replace": (0.5 / 2, 0.5 / 2), "add/remove": (0.5 / 1, 0.5 / 1)}     # both are medians; two levels
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_two_quantiles_follow_the_product_of_their_laws(adjacency):
     values, rng, fine = [0.2, 0.3, 0.6, 0.7, 0.7, 0.9], np.random.default_rng(2), 200

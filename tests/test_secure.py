@@ -53,6 +53,7 @@ def test_a_share_does_not_follow_its_value():
 
 # ------------------------------------------------------------------------------------------------------------ noise in parts
 
+@pytest.mark.long
 @pytest.mark.parametrize(("parties", "epsilon", "sensitivity"), [(1, 1.0, 1), (10, 1.0, 1), (100, 0.5, 1), (40, 1.0, 3)])
 def test_parts_add_up_to_discrete_laplace_noise(parties, epsilon, sensitivity):
     size = 4_000_000 // max(parties, 40)

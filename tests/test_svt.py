@@ -339,6 +339,7 @@ def outcome_of(indices, c, length):
     return tuple(int(i in indices) for i in range(last))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("c", [1, 2, 3])

@@ -113,6 +113,7 @@ def test_weights_are_relative_however_large_or_small():
 # --- privacy
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_question_about_a_table_moves_by_more_than_is_charged(name, adjacency, monkeypatch):

@@ -55,7 +55,7 @@ def basic(epsilon: float, *, k: int = 1) -> float:
 
 
 def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
-    """Total epsilon of k releases of `epsilon` each when a failure probability `delta_slack` is allowed.
+    """Total epsilon of k releases of `epsilon` each when a slack `delta_slack` is allowed.
 
     min{k epsilon, epsilon sqrt(2 k ln(1/delta_slack)) + k epsilon (e^epsilon - 1)}.
 
@@ -107,7 +107,7 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
 
 
 def optimal(epsilon: float, *, k: int, delta: float) -> float:
-    """Smallest total epsilon that k releases of `epsilon` each can promise at failure probability `delta`.
+    """Smallest total epsilon that k releases of `epsilon` each can promise at `delta`.
 
     The worst mechanism of loss epsilon is randomized response, so this is the exact epsilon of k of its answers: a
     binomial sum, solved for its one unknown.

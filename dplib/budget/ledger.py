@@ -74,7 +74,7 @@ class Budget:
     epsilon : float
         Total privacy loss allowed.
     delta : float
-        Total failure probability allowed.
+        Total delta allowed.
     rule : {"basic", "zcdp", "fdp"}
         How losses are added.
     slack : float, optional
@@ -134,7 +134,7 @@ class Budget:
         epsilon : float or TradeOff
             Privacy loss of the release; a trade-off function under rule="fdp" only.
         delta : float
-            Its failure probability; left out with a trade-off function.
+            Its delta; left out with a trade-off function.
         label : str
             For the ledger.
 

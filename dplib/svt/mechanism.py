@@ -36,8 +36,9 @@ def scales(
     -------
     measure : epsilon-DP for a run with these scales that stops at its c-th positive answer
     adjacency : the one under which no single answer changes by more than `sensitivity`
-    guarantee : exact for long lists; monotone=True needs all answers to move the same way between neighbours, which
-        holds for counts under add/remove, in general not under replace
+    guarantee : exact for long lists (an upper bound with monotone=True and numeric > 0); monotone=True needs all
+        answers to move the same way between neighbours, which holds for counts under add/remove, in general not under
+        replace
 
     Parameters
     ----------

@@ -47,6 +47,13 @@ def from_exponentials(counts, epsilon, delta, rng):
     return {category: float(value) for value, category in lines if value >= threshold}
 
 
+def zero_where_it_fails(counts, epsilon, delta, rng):
+    """All categories that occur, with a 0 in place of the noisy counts that do not pass."""
+    threshold = 1 + math.log(0.5 / delta) / epsilon
+    noisy = {category: counts[category] + rng.laplace(scale=1 / epsilon) for category in sorted(counts)}
+    return {category: value if value >= threshold else 0 for category, value in noisy.items()}
+
+
 def whole(counts, epsilon, delta, rng):
     """Noise of whole numbers, with the threshold that it needs."""
     threshold = 1 + math.ceil(math.log(1 / (delta * (1 + math.exp(-epsilon)))) / epsilon)
@@ -171,6 +178,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_threshold, release(scale=0.5), "half the scale"),
     (check.adp_threshold, release(scale=2.0), "twice the scale"),
     (check.adp_threshold, release(pass_all=True), "nothing is held back"),
+    (check.adp_threshold, zero_where_it_fails, "printed with a 0"),
     (check.adp_threshold, release(at_least=0.0), "every positive noisy count"),
     (check.adp_threshold, release(fresh=True), "a second noise"),
     (check.adp_threshold, release(exact=True), "are exact"),

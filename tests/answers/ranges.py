@@ -207,6 +207,13 @@ class WholeStack(Stack):
         super().__init__(days, epsilon, Coins(rng))
 
 
+class NeverNegative(Stack):
+    """Prints no total below zero: post-processing, and private."""
+
+    def day(self, visits):
+        return max(super().day(visits), 0.0)
+
+
 class PerLevel:
     """One noise for all blocks of a level."""
 
@@ -393,6 +400,7 @@ UNUSUAL = [
     (check.range_counter, Stack),
     (check.range_counter, QuieterDays),
     (check.range_counter, WholeStack),
+    (check.range_counter, NeverNegative),
     (check.range_counter, wall(without_root)),
     (check.range_split, lambda values, low, high, epsilon, rng: float(split()(values, low, high, epsilon, rng))),
     (check.range_split, lambda values, low, high, epsilon, rng: split()(values[::-1], low, high, epsilon, np.random.default_rng(rng.integers(2**60)))),

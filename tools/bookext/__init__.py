@@ -23,7 +23,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import course, execution, launch, light, outputs, plain, sectionmap, summaries, tables, way
+from bookext import course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
 from bookext.cache import execution_key
 
 HERE = Path(__file__).parent
@@ -123,6 +123,7 @@ def setup(app):
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", forget_when_warned)
     app.connect("build-finished", remove_old_pages)
+    quick.setup(app)
     launch.setup(app)
     light.setup(app)
     sectionmap.setup(app)

@@ -4,14 +4,12 @@ from __future__ import annotations
 import html
 import json
 import re
-from functools import cache
+from collections import Counter
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-WIDE, HIGH, LANE, STEP = 104, 40, 124, 68         # of a box, from chapter to chapter, from row to row
-LONGEST = 15                                     # letters that fit into a box as they are
 HEAD = re.compile(r"^Before this:.*$", re.MULTILINE)
 ROLE = re.compile(r"\{(doc|ref|prf:ref)\}`(?:[^`<]*<)?([^`<>]+)>?`|\]\(([^)#]+)\.(?:ipynb|md)(?:#[^)]*)?\)")
 
@@ -47,57 +45,39 @@ def resolve(target: str, docname: str) -> str:
     return "/".join(parts)
 
 
+def behind(graph: dict[str, list[str]], page: str) -> set[str]:
+    """All that is needed for a section, and for that, and so on."""
+    return {one for other in graph[page] for one in {other, *behind(graph, other)}}
+
+
 def needed(graph: dict[str, list[str]]) -> dict[str, list[str]]:
     """Without the arrows that others imply: what is needed for something that is needed anyway."""
-    @cache
-    def before(page):
-        return {one for other in graph[page] for one in {other, *before(other)}}
-
-    return {page: [one for one in pages if not any(one in before(other) for other in pages if other != one)] for page, pages in graph.items()}
+    return {page: [one for one in pages if not any(one in behind(graph, other) for other in pages)] for page, pages in graph.items()}
 
 
-def places(graph: dict[str, list[str]]) -> dict[str, tuple[int, int]]:
-    """One column a chapter; a section stands below the one before it and below all that it needs."""
-    found: dict[str, tuple[int, int]] = {}
-    chapters = list(dict.fromkeys(page.split("/")[1] for page in graph))
-    lowest = dict.fromkeys(chapters, -1)
-    for page, pages in graph.items():
-        chapter = page.split("/")[1]
-        row = max([lowest[chapter], *(found[other][1] for other in pages if other in found)]) + 1
-        lowest[chapter], found[page] = row, (chapters.index(chapter), row)
-    return found
+def short(titles: dict[str, str]) -> dict[str, str]:
+    """What a title says before its colon; what it says after it where two begin with the same words."""
+    first = {page: title.partition(": ")[0] for page, title in titles.items()}
+    alone = Counter(first.values())
+    return {page: word if alone[word] == 1 else titles[page].partition(": ")[2].capitalize() for page, word in first.items()}
 
 
-def way(start: str, end: str, place, corner, arrows) -> str:
-    """The path of an arrow: straight down to the next row, or through the gaps between rows and columns, never behind a box."""
-    (x0, y0), (x1, y1), (column, row) = corner[start], corner[end], place[start]
-    x0, x1, y0 = x0 + WIDE / 2, x1 + WIDE / 2, y0 + HIGH
-    if place[end] == (column, row + 1):
-        return f"M{x0:g} {y0}V{y1 - 4}"
-    inside = sorted({one for page, pages in arrows.items() if place[page][0] == place[end][0] for one in pages}, key=place.get)
-    lane = corner[end][0] - 3 - (LANE - WIDE - 6) * inside.index(start) / max(1, len(inside) - 1)       # each its own line in the gap
-    below = y0 + 6 + 2 * column
-    return f"M{x0:g} {y0}V{below}H{lane:g}V{y1 - 9}H{x1:g}V{y1 - 4}"
-
-
-def draw(graph: dict[str, list[str]], names: dict[str, tuple[str, str]], titles: dict[str, str], links: dict[str, str]) -> str:
-    """Boxes with a number and a word, arrows from what is needed first."""
-    place, arrows = places(graph), needed(graph)
-    corner = {page: (LANE * column + LANE - WIDE, STEP * row + 4) for page, (column, row) in place.items()}
-    parts = [f'<path d="{way(other, page, place, corner, arrows)}" marker-end="url(#map-arrow)"/>'
-             for page, pages in arrows.items() for other in pages]
-    for page, (x, y) in corner.items():
-        number, word = map(html.escape, names[page])
-        fit = f' textLength="{WIDE - 8}" lengthAdjust="spacingAndGlyphs"' if len(names[page][1]) > LONGEST else ""
-        parts.append(
-            f'<a href="{html.escape(links[page])}"><title>{html.escape(titles[page])}</title><rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>'
-            f'<text x="{x + WIDE / 2:g}" y="{y + 16}">{number}</text><text x="{x + WIDE / 2:g}" y="{y + 31}"{fit}>{word}</text></a>')
-    width, height = max(x for x, _ in corner.values()) + WIDE + 4, max(y for _, y in corner.values()) + HIGH + 4
-    return (
-        '<div class="section-map" tabindex="0" role="group" aria-label="Map of the sections: arrows lead from what is needed first">'
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-        '<defs><marker id="map-arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
-        f'<path d="M0 0L6 3L0 6z"/></marker></defs>{"".join(parts)}</svg></div>')
+def draw(graph: dict[str, list[str]], numbers: dict[str, str], titles: dict[str, str], links: dict[str, str]) -> str:
+    """A row for each chapter, a box for each section: its number, its name, and what to read first."""
+    arrows, words = needed(graph), short(titles)
+    names = {page: "at-" + numbers[page].replace(".", "-") for page in graph}
+    rows: dict[str, list[str]] = {}
+    for page in graph:
+        first = ", ".join(sorted(numbers[one] for one in arrows[page]))
+        after = f" <small>after {first}</small>" if first else ""
+        word = re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", html.escape(words[page]))
+        box = f'<a class="{names[page]}" href="{html.escape(links[page])}"><b>{numbers[page]}</b> {word}{after}</a>'
+        rows.setdefault(page.rpartition("/")[0], []).append(f"<li>{box}</li>")
+    lists = "".join(f"<li><ol>{''.join(boxes)}</ol></li>" for boxes in rows.values())
+    bright = "".join(
+        f".section-map:has(.{names[page]}:is(:hover,:focus-visible)) a:not({','.join('.' + names[one] for one in [page, *sorted(behind(graph, page))])})"
+        "{opacity:.3}" for page in graph)
+    return f'<style>{bright}</style><ol class="section-map" aria-label="The sections, and what to read before each">{lists}</ol>'
 
 
 def fill(app, doctree, docname):
@@ -107,14 +87,11 @@ def fill(app, doctree, docname):
     env, owners = app.env, owners_of_labels(app.env)
     pages = [page for page in in_order(env, env.config.root_doc) if page.startswith("chapters/") and not page.endswith("/index")]
     graph = {page: [one for one in prerequisites(text_of(Path(env.doc2path(page))), page, owners) if one in pages] for page in pages}
-    names, titles = {}, {}
-    for page in pages:
-        number = ".".join(map(str, env.titles[page].get("secnumber", ())))
-        names[page] = number, page.split("/")[-1].replace("_", " ")
-        titles[page] = f"{number} {env.titles[page].astext()}"
+    numbers = {page: ".".join(map(str, env.titles[page].get("secnumber", ()))) for page in pages}
+    titles = {page: env.titles[page].astext() for page in pages}
     links = {page: app.builder.get_relative_uri(docname, page) for page in pages}
     for place in places:
-        place.replace_self(nodes.raw("", draw(graph, names, titles, links), format="html"))
+        place.replace_self(nodes.raw("", draw(graph, numbers, titles, links), format="html"))
 
 
 def in_order(env, page):

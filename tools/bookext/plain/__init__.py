@@ -40,7 +40,7 @@ class PlainNotebooks(Builder):
     supported_image_types = ["image/svg+xml", "image/png", "image/webp"]
 
     def init(self):
-        self._works = None
+        self._works, self._plans = None, {}
 
     def get_outdated_docs(self):
         return self.sections()
@@ -143,7 +143,9 @@ class PlainNotebooks(Builder):
         plans = f"course/plans/{chapter}"
         if plans not in self.env.found_docs:
             return ""
-        return teaching_notes(self.env.get_and_resolve_doctree(plans, self), section, self.markdown(plans, inside=docname))
+        if plans not in self._plans:             # once for all sections of the chapter, and both editions
+            self._plans[plans] = self.env.get_and_resolve_doctree(plans, self)
+        return teaching_notes(self._plans[plans], section, self.markdown(plans, inside=docname))
 
 
 def say_where_to_answer(doctree):

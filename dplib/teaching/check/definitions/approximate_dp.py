@@ -130,7 +130,7 @@ def _threshold(epsilon, delta):
     return 1 + math.log(0.5 / delta) / epsilon
 
 
-def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, shared=None):
+def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, shared=None, zeros=False):
     """Thresholded release, right unless told otherwise."""
     def release(counts, epsilon, delta, rng):
         keys, values = list(counts), np.array(list(counts.values()), dtype=float)
@@ -139,7 +139,7 @@ def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, sha
             noise = shared(noise)
         passed = (values if exact else values + noise) >= threshold(epsilon, delta)
         shown = values + (rng.laplace(scale=scale / epsilon, size=len(values)) if again else noise)
-        return {key: value for key, value, ok in sorted(zip(keys, shown, passed)) if ok}
+        return {key: value if ok else 0.0 for key, value, ok in sorted(zip(keys, shown, passed)) if ok or zeros}
 
     return release
 
@@ -156,6 +156,7 @@ RELEASES = {
     "noise of twice the scale, and the threshold that goes with it: private, but one person moves one count by 1 only":
         _releasing(2.0, lambda e, d: 1 + 2 * math.log(0.5 / d) / e),
     "nothing is held back: a category with one person in it is always there, and delta is 1": _releasing(threshold=lambda e, d: -math.inf),
+    "a category that does not pass is printed with a 0: that it is printed at all betrays a lone person; leave it out": _releasing(zeros=True),
     "every positive noisy count is published: a lone person's category comes out most of the time": _releasing(threshold=lambda e, d: 0.0),
     "a lone person's category never comes out, as where the exact count is compared with the threshold: a noisy 1 has to pass with probability delta":
         _releasing(exact=True),

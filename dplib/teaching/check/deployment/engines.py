@@ -27,7 +27,7 @@ def _engine():
 WORDS = {"private", "fair", "same"}
 ORDERS = {
     "coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
-    "popular": {"same"}, "first": {"private", "same"}, "person": {"private"},
+    "popular": {"same"}, "first": {"private", "same"}, "person": set(),
 }
 REASONS = {
     ("coin", "private"): "in one attempt a coin looks at nobody else, and at most five lines stay",
@@ -45,7 +45,7 @@ REASONS = {
     ("hash", "private"): "the hash is of the salt and this person's rows; it holds for every salt",
     ("hash", "fair"): "over salts each film has the same chance",
     ("hash", "same"): "md5 is the same function everywhere",
-    ("person", "private"): "whichever five the engine takes among equal lots, they are five lines of this person",
+    ("person", "private"): "the lot of all films of a person is the same, so the engine chooses, perhaps by rows' places, which other people's rows shift",
     ("person", "fair"): "the lot of all films of a person is the same, so the engine chooses, perhaps always the first",
     ("person", "same"): "the lot of all films of a person is the same, so the engine chooses, and need not choose the same again",
 }
@@ -65,7 +65,7 @@ def _words(name, said):
         return said
     said = {said} if isinstance(said, str) else said
     try:
-        found = {str(word).strip().lower() for word in said}
+        found = {str(word).strip().lower() for word in said} - {""}
     except TypeError:
         raise Wrong(f"{name}: expected words of {', '.join(sorted(WORDS))}, got {said!r}"[:200]) from None
     if not found <= WORDS:
@@ -85,6 +85,7 @@ COLUMNS = ["person", "film", "cents"]
 PLANTED = {
     "with a film on each of 40 shelves": [(-1, 100 * shelf, 500) for shelf in range(40)],
     "with 90 films on one shelf": [(-1, film, 10) for film in range(90)],
+    "with one ticket, on one of four shelves that fifty people share": [(-1, 5000, 600)],
     "with 300 tickets for one film": [(-1, 7, 100)] * 300,
     "who paid 2^62 cents, four times": [(-1, 7, 2**62)] * 4,
     "who paid minus 2^62 cents, four times": [(-1, 7, -(2**62))] * 4,
@@ -100,8 +101,10 @@ SMALL = {"whose film is missing": (0, 0), "who has no id": (0, 0), "whose price 
 def _tickets():
     rng = np.random.default_rng(61)
     light = pd.DataFrame({"person": np.repeat(np.arange(60), 3), "film": rng.integers(0, 1000, 180), "cents": rng.integers(0, 1500, 180)})
+    light.loc[len(light)] = 60, 4000, 700                                # alone on a shelf
     heavy = pd.DataFrame({"person": np.repeat(np.arange(100, 140), 30), "film": rng.integers(0, 1000, 1200), "cents": rng.integers(0, 4000, 1200)})
-    return light, heavy
+    crowd = pd.DataFrame([(person, film, 500) for person in range(200, 250) for film in (5000, 5100, 5200, 5300)], columns=COLUMNS)
+    return light, pd.concat([heavy, crowd])
 
 
 def _table(*frames):
@@ -147,6 +150,7 @@ def eng_bound(text):
         raise
     except Exception as error:
         raise Wrong(f"DuckDB does not run it: {type(error).__name__}: {error}"[:300]) from None
+    _complete(text, light)
     for who, rows in PLANTED.items():
         try:
             after = _run(text, light, heavy, rows)
@@ -160,8 +164,21 @@ def eng_bound(text):
             raise Wrong(f"a person {who} moves {people} people, {most} on one shelf, though alone this person counts once there: the lines of others "
                         "change, so the order must look at this person's rows only")
         _judge(who, people, most, total, dearest)
+    turned = _run(text, heavy[::-1], light[::-1])
+    if turned != before:
+        shelf = min((s for s in before.keys() | turned.keys() if before.get(s) != turned.get(s)), key=str)
+        raise Wrong(f"the same rows in another order give shelf {shelf} (people, total) = {turned.get(shelf, 'no row')} and not {before.get(shelf, 'no row')}: "
+                    "some lots are equal, and the engine chooses by the places of the rows, which other people's rows shift; end the order with shelf")
     _useful(text, light, heavy, before)
     return "no planted person moves more than three counts and 15,000 cents, and nothing is lost without need"
+
+
+def _complete(text, light):
+    exact, found = _expected(light)[0], {shelf: line for shelf, line in _run(text, light).items() if line[0]}
+    if found.items() < exact.items():
+        shelf = max(exact.keys() - found.keys(), key=lambda shelf: exact[shelf])
+        raise Wrong(f"shelf {shelf} has no line, though people below all bounds are on it, {exact[shelf][0]} in all: keep every line; where `having` hides "
+                    "the small counts, the person who makes one appear moves it by more than 1")
 
 
 def _judge(who, people, most, total, dearest):

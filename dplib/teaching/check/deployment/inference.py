@@ -136,8 +136,8 @@ def _visits(what, charges, more, cap, epsilon, **settings):
     return Pair(what, *((t, cap, epsilon) for t in tables), ((len(more) * epsilon, 0.0),), truth, within=max(1.5 / epsilon, 1.0), share=0.7, **settings)
 
 
-VISITS = [
-    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=9000, twice=400),
+VISITS = [                                       # the first with as many runs as tell Lap(0.9/epsilon) from Lap(1/epsilon)
+    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=50_000, twice=400),
     _visits("one visit / the same and one of a tenth of the cap", [500.0], [50.0], 500.0, 2.0, runs=2000),
     _visits("three visits / the same and one that costs a billion", [10.0, 20.0, 30.0], [1e9], 100.0, 0.5, runs=1500),
     _visits("two visits / the same and a correction of minus ten thousand", [10.0, 90.0], [-1e4], 100.0, 1.0, runs=1500),

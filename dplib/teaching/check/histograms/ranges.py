@@ -299,7 +299,7 @@ def range_counter(Wall):
     if not isinstance(Wall, type):
         raise Wrong(f"expected a class, got {type(Wall).__name__}")
     looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=_with(_levels), seed=52)
-    long = _seasons("16 days", np.zeros(16, int), np.zeros(16, int), 1.0)
+    long = _seasons("16 days", np.full(16, 1000), np.zeros(16, int), 1.0)
     _counts_its_levels(Wall, _season, long, np.eye(16), np.array([day.bit_count() for day in range(1, 17)]))
     return looked
 

@@ -1,20 +1,15 @@
-"""The checkers of the section on engines: silent on the stub, content with the solution, and able to say what is wrong."""
+"""Answers of the section on engines: solutions, unusual right answers, leaks, and mistakes with what they are told."""
 import re
 
-import checking
 import pytest
-from checking import stub
 
 from dplib.teaching import check
-from dplib.teaching.check.deployment import engines as section
+from dplib.teaching.check.deployment import engines
 
 ORDERS = {"coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
-          "popular": {"same"}, "first": {"private", "same"}, "person": {"private"}}        # fmt: skip
+          "popular": {"same"}, "first": {"private", "same"}, "person": set()}        # fmt: skip
 SUMS = {"rows64": 922_337_203_685_477, "rows32": 214_748, "wrapped": 4_294_967_295, "stuck": 16_777_216}
 LATE = {"left out": 1, "once more": 2, "nightly": 30, "by batch": 2, "per batch": 1}
-
-
-# ------------------------------------------------------------------------------------------------------- SQL
 
 TEXT = """
 with pairs as (
@@ -48,6 +43,24 @@ lots as (select shelf, cents, rank() over (partition by person order by hash(per
 SELECT SHELF, COUNT(*) AS PEOPLE, SUM(CENTS) AS TOTAL FROM lots WHERE place < 4 GROUP BY SHELF"""
 
 
+UNNESTED = """
+with pairs as (
+  select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total
+  from tickets where film is not null and person is not null group by person, film // 100
+), lines as (
+  select person, unnest(list({'shelf': shelf, 'total': total} order by hash(person, shelf))[:3]) as line from pairs group by person
+)
+select line.shelf as shelf, count(*) as people, sum(line.total) as total from lines group by line.shelf"""
+
+COUNTED = """
+with pairs as (
+  select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total,
+    md5(concat(person, '/', film // 100)) as lot from tickets where person is not null and film is not null group by person, film // 100
+)
+select shelf, count(distinct person) as people, sum(total) as total from pairs
+where (select count(*) from pairs as other where other.person = pairs.person and other.lot < pairs.lot) < 3 group by shelf"""
+
+
 def changed(old, new, text=TEXT):
     assert old in text
     return text.replace(old, new)
@@ -58,14 +71,16 @@ ROWS = """select person, film // 100 as shelf, greatest(0, least(5000, coalesce(
   from tickets where person is not null and film is not null"""
 
 
-# ---------------------------------------------------------------------------------------------------- functions
-
-def steal(service, who):
+def fails(service, question):
     try:
-        service(f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
+        service(question)
     except Exception:
         return True
     return False
+
+
+def steal(service, who):
+    return fails(service, f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
 
 
 def steal_by_cast(service, who):
@@ -78,11 +93,7 @@ def steal_by_cast(service, who):
 
 def steal_by_the_healthy(service, who):
     """Fails unless she was there for HIV."""
-    try:
-        service(f"case when {who} and diagnosis <> 'HIV' then 1 // 0 else 1 end = 1")
-    except Exception:
-        return False
-    return True
+    return not fails(service, f"case when {who} and diagnosis <> 'HIV' then 1 // 0 else 1 end = 1")
 
 
 def steal_by_number(service, who):
@@ -94,20 +105,11 @@ def steal_twice(service, who):
 
 
 def steal_twice_in_silence(service, who):
-    try:
-        service(who)
-        service(f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
-    except Exception:
-        return True
-    return False
+    return fails(service, who) or steal(service, who)
 
 
 def steal_always_fails(service, who):
-    try:
-        service(f"case when {who} then error('yes') else true end")
-    except Exception:
-        return True
-    return False
+    return fails(service, f"case when {who} then error('yes') else true end")
 
 
 OP = " *(=|<>|<=?|>=?) *"
@@ -155,36 +157,26 @@ def no_spaces(text):
     return allowed(text) and " =" not in text
 
 
-# ------------------------------------------------------------------------------------------------------ tables
-
-STUBS = [(check.eng_order, dict.fromkeys(ORDERS, ...)), (check.eng_bound, ...), (check.eng_sum, dict.fromkeys(SUMS, ...)), (check.eng_steal, stub),
-         (check.eng_allow, stub), (check.eng_late, dict.fromkeys(LATE, ...))]        # fmt: skip
-
 SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda seed: TEXT), (check.eng_sum, lambda seed: SUMS),
              (check.eng_steal, lambda seed: steal), (check.eng_allow, lambda seed: allowed), (check.eng_late, lambda seed: LATE)]        # fmt: skip
 
 UNUSUAL = [
+    (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
-    (check.eng_order, {**ORDERS, "person": "Private", "popular": ("same",)}),
-    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}),
-    (check.eng_bound, QUALIFIED),
-    (check.eng_bound, HUGE),
-    (check.eng_bound, TEXT + ";\n"),
-    (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
-    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}),
-    (check.eng_steal, steal_by_cast),
-    (check.eng_steal, steal_by_the_healthy),
-    (check.eng_allow, allowed_match),
-    (check.eng_allow, allowed_by_hand),
-    (check.eng_late, {name: float(value) for name, value in LATE.items()}),
-]
+    (check.eng_order, {**ORDERS, "person": "", "popular": "Same", "first": ("private", "same")}),
+    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
+    (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
+    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
+    (check.eng_allow, allowed_match), (check.eng_allow, allowed_by_hand), (check.eng_late, {name: float(value) for name, value in LATE.items()}),
+]  # fmt: skip
 
 WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_order, {**ORDERS, "film": {"same"}}, "that the rule is not random does not matter"),
     (check.eng_order, {**ORDERS, "popular": {"private", "same"}}, "not private: one more viewer"),
     (check.eng_order, {**ORDERS, "coin": {"private", "fair", "same"}}, "not the same: another attempt"),
-    (check.eng_order, {**ORDERS, "person": {"private", "fair", "same"}}, "not fair: the lot of all films"),
-    (check.eng_order, {**ORDERS, "person": set()}, "it is private"),
+    (check.eng_order, {**ORDERS, "person": {"fair", "same"}}, "not fair: the lot of all films"),
+    (check.eng_order, {**ORDERS, "person": {"private"}}, "not private: the lot of all films"),
+    (check.eng_order, {**ORDERS, "film": set()}, "it is private"),
     (check.eng_order, {**ORDERS, "hash": {"private"}}, "it is fair"),
     (check.eng_order, {**ORDERS, "hash": {"secret"}}, "unknown words"),
     (check.eng_order, {**ORDERS, "hash": 3}, "expected words"),
@@ -204,6 +196,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf",
             "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
+    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by md5(concat('07:', person))"), "some lots are equal"),
+    (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
     (check.eng_bound, TEXT.replace("ranked where", "nobody where"), "DuckDB does not run it"),
@@ -239,29 +233,32 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_late, {**LATE, "left out": 0}, "count the releases"),
 ]
 
+POPULAR = changed("ranked as (", "counted as (select *, count(*) over (partition by shelf) as viewers from pairs), ranked as (").replace(
+    "order by md5(concat('07:', person, ':', shelf)), shelf) as place from pairs", "order by viewers desc, md5(concat(person, shelf))) as place from counted")
+
 LEAKS = [
-    (check.eng_bound, COLLEAGUE),
-    (check.eng_bound, changed("place <= 3", "place <= 300")),
+    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "")),
+    (check.eng_bound, changed("md5(concat('07:', person, ':', shelf)), shelf", "substring(md5(concat('07:', person, ':', shelf)), 1, 1)")),
+    (check.eng_bound, POPULAR), (check.eng_bound, POPULAR.replace("viewers desc", "viewers")),
+    (check.eng_bound, POPULAR.replace("count(*) over (partition by shelf)", "avg(total) over (partition by shelf)")),
+    (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),
     (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
     (check.eng_bound, f"with ranked as (select *, row_number() over (partition by person order by md5(concat(person, shelf))) as place from ({ROWS})) "
                       "select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"),
-]
-
-TestAnswers = checking.tests(section, STUBS, SOLUTIONS, WRONG, UNUSUAL, LEAKS)
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in ("a function", "a cast", "a case", "a subquery", "arithmetic")
-                                            for text in section.HOSTILE[kind]])      # fmt: skip
-def test_the_hostile_texts_are_more_than_a_comparison(kind, text):
+@pytest.mark.parametrize("text", [text for kind in ("a function", "a cast", "a case", "a subquery", "arithmetic") for text in engines.HOSTILE[kind]])
+def test_the_hostile_texts_are_more_than_a_comparison(text):
     assert not allowed(text) and not allowed_by_hand(text)
 
 
 def test_what_the_solution_allows_never_fails():
-    honest, _ = section._texts()
-    hospital, _ = section._visits()
-    with section._engine() as con:
+    honest, _ = engines._texts()
+    hospital, _ = engines._visits()
+    with engines._engine() as con:
         con.register("hospital", hospital)
         for text in honest:
             assert con.execute(f"select count(*) from hospital where {text}").fetchall()[0][0] >= 0
