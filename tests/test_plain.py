@@ -77,7 +77,8 @@ def solution_cells(nb):
 def test_the_notebooks_build_without_a_warning(plain_log):
     assert plain_log.startswith("0\n") and "WARNING" not in plain_log, plain_log[-4000:]
     for edition in ("student", "instructor"):
-        assert sorted(path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")) == sorted([*SECTIONS, *PAGES])
+        written = [path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")]
+        assert sorted(written) == sorted([*SECTIONS, *PAGES])
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -178,7 +179,8 @@ MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 @pytest.mark.parametrize("edition", ["student", "instructor"])
 @pytest.mark.parametrize("page", [*SECTIONS, *PAGES])
 def test_every_link_leads_somewhere(read, edition, page):
-    """Without an address of the book: to a neighbouring notebook of this edition, or into the web."""
+    """Without an address of the book: to a neighbouring notebook of this edition, or into the web. It opens without a question."""
+    assert read(edition, page).metadata.kernelspec.name == "python3"
     here = BUILT / edition / f"{page}.ipynb"
     for text in texts(read(edition, page)):
         targets = [link["href"] for link in rendered(text).find_all("a", href=True)]
@@ -313,8 +315,8 @@ def test_without_an_address_a_link_leads_to_a_notebook_or_its_words_say_enough(t
 
 
 def test_who_has_opened_a_section_is_not_told_to_open_it():
-    words = [nodes.Text("To answer, open this section in JupyterLab ("), reference("intro#study-alone", "how", internal=True), nodes.Text("); each checker prints")]
-    told = paragraph(*words)
+    link = reference("intro#study-alone", "how", internal=True)
+    told = paragraph(nodes.Text("To answer, open this section in JupyterLab ("), link, nodes.Text("); each checker prints"))
     say_where_to_answer(told)
     assert told.astext() == "To answer, fill in the cells below and run them; each checker prints"
     with pytest.raises(plain.Unknown, match="opening"):

@@ -46,11 +46,14 @@ def walk(page):
             const stage = document.querySelector(".stage"), zoom = +document.querySelector(".fit").style.zoom;
             const box = one.getBoundingClientRect(), room = stage.getBoundingClientRect();
             return {left: box.left - room.left, right: room.right - box.right, zoom,
+                    cut: Math.max(0, ...[...one.querySelectorAll("pre")].map(code => code.scrollWidth - code.clientWidth)),
                     high: stage.scrollHeight - stage.clientHeight, folded: Boolean(one.closest(".solution, .dropdown")),
                     empty: !one.textContent.trim() && !one.querySelector("img")};
         }""")
         if min(thing["left"], thing["right"]) < -1:
             yield f"{place} is wider than the window: {thing}"
+        if thing["cut"] > 1:
+            yield f"{place} has code that is cut: {thing}"
         if thing["high"] > 0 and thing["zoom"] > 0.85:
             yield f"{place} is higher than the window and not as small as it may be: {thing}"
         if thing["folded"] or thing["empty"] or not page.locator(".present .heading").inner_text():
@@ -75,6 +78,17 @@ def test_what_does_not_fit_is_noticed(present):
     shown(page).wait_for()
     page.add_style_tag(content=".present .fit { width: 300rem !important }")
     assert any("wider" in complaint for complaint in walk(page))
+
+
+@pytest.mark.parametrize(("anchor", "picture"), [("cell-explorer-stream", ".explorer figure > svg"), ("fig-svt-stream", "figure img")])
+def test_a_picture_stands_beside_its_words_and_fills_the_height(present, anchor, picture):
+    page = present(f"?present#{anchor}")
+    shown(page).wait_for()
+    page.wait_for_timeout(200)
+    room, drawn = (page.locator(f".present {what}").first.bounding_box() for what in (".stage", picture))
+    words = page.locator(".present figcaption").first.bounding_box()
+    assert drawn["height"] > 0.8 * room["height"], (room, drawn)
+    assert words["x"] > drawn["x"] + drawn["width"] - 1 or words["x"] + words["width"] < drawn["x"] + 1
 
 
 def test_it_shows_results_figures_sliders_tables_and_exercises(present):

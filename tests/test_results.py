@@ -140,6 +140,7 @@ def test_in_the_picture_no_words_lie_on_others(students):
 @pytest.mark.parametrize(("files", "arguments", "word"), [
     ({}, [], "no notebooks"),
     ({"a": notebook(("x = 1",))}, [], "calls a checker"),
+    ({"a": "no JSON"}, [], "a.ipynb: cannot be read"),
     ({"a": CLASS["right"]}, ["--rerun", "gone.ipynb"], "cannot be read"),
     ({"a": CLASS["right"]}, ["--rerun", "empty.ipynb"], "no section"),
     ({"a": CLASS["right"]}, ["--csv", "no/such/folder.csv"], "no/such/folder.csv"),

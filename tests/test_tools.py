@@ -96,6 +96,11 @@ def test_check_refuses(right, wrong, word):
     assert any(word in complaint for complaint in found), found
 
 
+@pytest.mark.parametrize("text", ["no JSON", "[]", "{}", '{"cells": [1]}'])
+def test_a_file_that_is_no_notebook_gets_one_line(text):
+    assert len(notebooks.complaints(text)) == 1 and notebooks.complaints(text)[0].startswith("no notebook")
+
+
 def test_run_format_and_check_from_the_command_line(tmp_path, capsys):
     path = tmp_path / "section.ipynb"
     nb = new_notebook(cells=[new_code_cell("import os\nprint(os.environ.get('DPLIB_STATIC'), 6 * 7)", id="answer")])

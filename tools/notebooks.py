@@ -127,7 +127,10 @@ def tidy(path):
 
 def complaints(text):
     """What is wrong with the text of a notebook file, one line each."""
-    ids = [cell.get("id") for cell in json.loads(text)["cells"]]
+    try:
+        ids = [cell.get("id") for cell in json.loads(text)["cells"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return [f"no notebook ({type(error).__name__})"]
     if len(set(ids)) < len(ids) or None in ids:     # nbformat would give new ones without a word
         return [f"{one}: two cells have this id, or none" for one in sorted(set(ids), key=str) if ids.count(one) > 1 or one is None]
     nb = nbformat.reads(text, as_version=4)

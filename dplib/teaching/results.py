@@ -322,7 +322,8 @@ def main(arguments=None):
             again = functools.partial(rerun, options.rerun, seconds=options.seconds)
         found = read_class(options.folder, again)
         if not columns(found):
-            raise ValueError(f"no notebook in {options.folder} calls a checker of the book")
+            said = "; ".join(note for one in found for note in one.notes)
+            raise ValueError(f"no notebook in {options.folder} calls a checker of the book{f' ({said})' * bool(said)}")
         if options.csv:
             # the mark that Excel needs to see UTF-8
             with options.csv.open("w", encoding="utf-8-sig", newline="") as file:

@@ -21,6 +21,7 @@ from pathlib import Path
     %pip install -q "{{wheel}}[sections]\""""
 
 
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}      # without one, JupyterLab asks
 DRAWN = ("Explorer(", "<Figure ")
 
 
@@ -143,7 +144,7 @@ def page(doctree, markdown):
     here.flush()
     for i, cell in enumerate(here.cells):
         cell.id = f"text-{i}"
-    return new_notebook(cells=here.cells)
+    return new_notebook(cells=here.cells, metadata={"kernelspec": KERNEL})
 
 
 def teaching_notes(plans, name, markdown):
