@@ -117,6 +117,16 @@ def test_run_format_and_check_from_the_command_line(tmp_path, capsys):
     assert notebooks.main(["show", str(path)]) == 0 and "\n  | None 42\n" in capsys.readouterr().out
 
 
+SCRIPTS = ["benchmarks/checkers.py", "benchmarks/engine.py", "benchmarks/pages.py", "tools/editions.py", "tools/notebooks.py"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_finds_what_it_imports_wherever_it_is_called(script, tmp_path):
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, ROOT / script, "--help"], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "usage:" in done.stdout, done.stderr
+
+
 # --------------------------------------------------------------------------------------------------------- the book's build
 
 @pytest.fixture
