@@ -138,7 +138,7 @@ def report(rows, runs):
     lines = [
         "# The pages, weighed and timed", "",
         f"{datetime.date.today()}, a {platform.system()} machine with {cores} processors and {memory:.0f} GB"
-        f"{', busy with other work' if os.getloadavg()[1] > cores else ''}; medians of {runs} visits.",
+        f"{', busy with other work' if os.getloadavg()[1] > cores else ''}; {'one visit' if runs == 1 else f'medians of {runs} visits'}.",
         f"Chromium as a phone, 390 px wide, nothing in its memory: 10 Mbit/s, 40 ms, a processor {SLOWER} times slower than this one.",
         "kB are what travels: text compressed, pictures and fonts as they are. Seconds are from the click to the first text, "
         "to a first slider that answers, and to the last formula and font.", "",
