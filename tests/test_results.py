@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -129,11 +130,12 @@ def test_in_the_picture_no_words_lie_on_others(students):
     marks_of = lambda who: {name: "✓✗○·"[(who + place) % 4] for place, name in enumerate(names)}        # noqa: E731
     fig = results.picture([results.Answers(f"{LONG} {who}" if who % 2 else f"Li {who}", marks_of(who)) for who in range(students)])
     ax, = fig.axes
-    boxes = [(text.get_text(), text.get_window_extent()) for text in ax.texts if text.get_rotation() == 0]
+    flat = [text for text in ax.texts if text.get_rotation() == 0]
+    low, high = np.array([text.get_window_extent().get_points() for text in flat]).swapaxes(0, 1)       # corners: a row for each text
     edge = fig.bbox
-    for place, (words, box) in enumerate(boxes):
-        assert edge.x0 <= box.x0 and box.x1 <= edge.x1 and edge.y0 <= box.y0 and box.y1 <= edge.y1, words
-        assert not any(box.overlaps(other) for _, other in boxes[place + 1:]), words
+    assert np.all(low >= edge.min) and np.all(high <= edge.max)
+    overlapping = np.argwhere(np.triu(np.all((low[:, None] < high) & (low < high[:, None]), axis=-1), 1))
+    assert [[flat[place].get_text() for place in pair] for pair in overlapping] == []
     assert all(edge.x1 > text.get_window_extent().x1 and edge.y1 > text.get_window_extent().y1 for text in ax.texts if text.get_rotation())
 
 

@@ -1,5 +1,6 @@
 """What the README promises to somebody who follows it: one line that installs enough, and nothing that only POSIX systems have."""
 import ast
+import functools
 import json
 import os
 import re
@@ -53,11 +54,12 @@ def required(extra):
     return found
 
 
+distributions = functools.cache(packages_distributions)
+
+
 def missing_from(extra, code):
     """The packages that the code imports and the extra does not install."""
-    distributions = packages_distributions()
-    return {name for name in imported(code)
-            if not {one.lower().replace("_", "-") for one in distributions.get(name, [name])} & required(extra)}
+    return {name for name in imported(code) if not {one.lower().replace("_", "-") for one in distributions().get(name, [name])} & required(extra)}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
