@@ -449,7 +449,7 @@ def propose_test_release(
     -------
     measure : (2 epsilon, delta)-DP for test and release together
     adjacency : the one of `distance`
-    guarantee : exact: both the 2 epsilon and the delta are attained
+    guarantee : exact for delta <= exp(-epsilon)/2: both the 2 epsilon and the delta are attained
 
     Parameters
     ----------

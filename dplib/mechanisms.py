@@ -84,7 +84,8 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     -------
     measure : epsilon-DP
     adjacency : the one under which `sensitivity` bounds the L1 change of `value`
-    guarantee : exact for one count whose change attains the sensitivity; no floating-point leak
+    guarantee : exact for one count whose change attains the sensitivity, but for the rounding of its probabilities: the
+        noise is drawn through floats, and its values have no last bits that could leak
 
     Parameters
     ----------

@@ -215,6 +215,7 @@ WRONG = [
     (check.gau_clip, release(lambda rows, clip: rows[np.linalg.norm(rows, axis=1) <= clip].sum(axis=0)), "dropped"),
     (check.gau_clip, release(lambda rows, clip: clipped(rows, clip).sum(axis=0) / max(len(rows), 1)), "mean"),
     (check.gau_clip, release(lambda rows, clip: clipped(rows.sum(axis=0)[None], clip)[0]), "the sum was clipped"),
+    (check.gau_clip, release(lambda rows, clip: (rows / max(1, np.linalg.norm(rows) / clip)).sum(axis=0)), "axis=1"),
     (check.gau_clip, release(lambda rows, clip: (rows * (clip / np.maximum(np.linalg.norm(rows, axis=1), 1e-300))[:, None]).sum(axis=0)), "stretched"),
     (check.gau_clip, release(lambda rows, clip: clipped(rows, clip).sum(axis=0) + 3 * clip), "within"),
     (check.gau_clip, release(sigma=classic), "classic formula"),

@@ -30,6 +30,18 @@ def first_words(doctree) -> str:
     return sentence[0] if sentence else f"{cut.rpartition(' ')[0]} …"
 
 
+def remember(app, doctree):
+    app.env.first_words[app.env.docname] = first_words(doctree)
+
+
+def begin(app):
+    app.env.first_words = getattr(app.env, "first_words", {})
+
+
+def forget(app, env, docname):
+    env.first_words.pop(docname, None)
+
+
 def write(app, exception):
     page = Path(app.outdir, "search.html")
     if exception or app.builder.format != "html" or not page.exists():
@@ -37,7 +49,7 @@ def write(app, exception):
     text = page.read_text(encoding="utf-8")
     if 'id="summaries"' in text:
         return
-    words = {name: found for name in sorted(app.env.found_docs) if (found := first_words(app.env.get_doctree(name)))}
+    words = {name: found for name, found in sorted(app.env.first_words.items()) if found}
     data = json.dumps(words, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     script = (HERE / "summaries.js").read_text(encoding="utf-8")
     text = text.replace("</body>", f'<script type="application/json" id="summaries">{data}</script><script>{script}</script></body>')
@@ -45,4 +57,7 @@ def write(app, exception):
 
 
 def setup(app):
+    app.connect("builder-inited", begin)
+    app.connect("env-purge-doc", forget)
+    app.connect("doctree-read", remember)
     app.connect("build-finished", write)

@@ -120,7 +120,7 @@ def comp_overlap(answer):
                 raise Wrong(f"{name}: under {adjacency} it is not {float(said):g}; {hint}")
     if todo:
         raise NotAttempted(", ".join(todo) if todo != list(costs) else "")
-    return "0.5 and 1, 1 and 2, 0.5 and 0.6: one claim in three was right, and for another reason"
+    return "0.5 and 1, 1 and 2, 0.5 and 0.6: under add/remove two claims of three were right, one of them not by parallel composition"
 
 
 @functools.cache

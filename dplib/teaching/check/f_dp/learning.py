@@ -132,7 +132,6 @@ def _tables(what, one, more, q, clip, sigma, b, again=False, **settings):
 
 
 @functools.cache
-@functools.cache
 def _pairs():
     rng = np.random.default_rng(64)
     rows = rng.normal(size=(60, 3)) * np.geomspace(0.01, 3, 60)[:, None]

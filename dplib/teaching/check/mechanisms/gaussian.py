@@ -127,6 +127,8 @@ SUMS = {
         _sum(lambda r, c: _clipped(r, c).sum(axis=0) / max(len(r), 1)),
     "all rows are shrunk by the factor of the longest; so one person moves every other row":
         _sum(lambda r, c: (r * min(1, c / _length(r).max(initial=1e-300))).sum(axis=0)),
+    "all rows are shrunk by the length of the whole table (the norm of each row needs axis=1); so one person moves every other row":
+        _sum(lambda r, c: (r * min(1, c / max(np.linalg.norm(r), 1e-300))).sum(axis=0)),
     "one noise serves all entries, so their differences are exact": _sum(draw=lambda rng, s, k: np.full(k, rng.normal(scale=s))),
 }
 
