@@ -234,8 +234,8 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
     -------
     low, high : float
         The smallest interval that holds all ratios that are not contradicted. They are themselves an interval where top
-        and bottom are positive and `low` is not negative, and it covers with probability `confidence`; otherwise with
-        at least that.
+        and bottom are positive and `low` is not negative, and it covers with probability `confidence`, if the truth is
+        not an end of the range; otherwise with at least that.
 
     Raises
     ------

@@ -55,8 +55,8 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     """The largest probability with which a group of `n` people may appear, where each person is in one group.
 
     As much as the definition allows, from one size to the next: it begins at 0, each person more lets it grow to
-    exp(epsilon) times as much plus delta, and once the group is likelier to appear than not, it is the probability of
-    hiding that may not fall faster. `truncated_geometric` appears with this probability (and prints the count).
+    exp(epsilon) times as much plus delta, as long as the probability of hiding does not fall faster than that either.
+    `truncated_geometric` appears with this probability (and prints the count).
 
     Privacy
     -------

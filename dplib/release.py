@@ -107,7 +107,8 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     -------
     measure : a reading of epsilon-DP
     adjacency : that of the release
-    guarantee : bounds; an attacker who knows all but one person reaches them where the loss is attained
+    guarantee : bounds; an attacker who knows all but one person reaches the first two at an outcome that attains the
+        loss, and the advantage only if every outcome does, as with randomized response
 
     Parameters
     ----------
