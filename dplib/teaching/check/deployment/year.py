@@ -146,8 +146,8 @@ def year_plant(people):
 # ------------------------------------------------------------------------------------------------------------------ words and years
 
 CLAIMS = {
-    "The odds about a patient change by at most 1.81, but in one case in a million.": (
-        True, "epsilon and delta: e^0.594 is 1.81, and δ bounds the probability of more"),
+    "The odds about a patient change by at most 1.82, but in one case in a million.": (
+        True, "epsilon and delta: e^0.594 is below 1.82, and δ bounds the probability of more"),
     "The table of charges is accurate to 40,000 dollars.": (False, "accuracy: that holds for 95 % of the cells"),
     "Next year's tables will cost nothing more.": (False, "horizon: this year's four tables; next year's losses add up"),
     "A disease with a single patient cannot be among the lines, but with probability one in a million.": (
