@@ -124,8 +124,9 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     """Runs on each data set after which an audit of one known event rejects the claim `epsilon` with probability
     `power`.
 
-    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs two to three times
-    as many, because half of its runs go into finding an event, and the event that it finds is not quite the best one.
+    For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs about two to
+    three times as many, because half of its runs go into finding an event, and the event that it finds is not quite the
+    best one.
 
     Privacy
     -------
