@@ -1,12 +1,13 @@
 """The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when
 inverted.
 """
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
-__all__ = ["ALARM", "GOOD", "INK", "MUTED", "ONE", "OTHER", "figure", "use"]
+__all__ = ["ALARM", "GOOD", "INK", "MUTED", "ONE", "OTHER", "at_most", "figure", "use"]
 
 ONE = "#0063a8"                                  # the world with you in it
 OTHER = "#c75a00"                                # the neighbouring world
@@ -69,3 +70,26 @@ def figure(
     with matplotlib.rc_context(RC):
         fig = Figure(figsize=(width, height), layout=layout)
         return fig, fig.subplots(rows, columns, **options)
+
+
+def at_most(number: float, digits: int = 3) -> str:
+    """A number for a sentence that says "at most": rounded up, to so many significant digits.
+
+    Parameters
+    ----------
+    number : float
+        Finite.
+    digits : int
+
+    Returns
+    -------
+    str
+        Written out, with commas between thousands.
+
+    Examples
+    --------
+    >>> at_most(2.718281828), at_most(1.2840254), at_most(1.1), at_most(33115.45)
+    ('2.72', '1.29', '1.1', '33,200')
+    """
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(number)))
+    return f"{rounded.normalize():,f}"
