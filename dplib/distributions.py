@@ -21,7 +21,7 @@ __all__ = ["catastrophe", "exact_delta", "exact_epsilon", "name_and_shame", "pri
 def exact_epsilon(p: ArrayLike, q: ArrayLike) -> float:
     """Smallest epsilon for which two laws are epsilon-indistinguishable: the largest absolute log ratio of an outcome.
 
-    For epsilon-DP the outcomes one by one are enough, because a sum of ratios is never above the largest ratio.
+    For epsilon-DP the outcomes one by one are enough, because a ratio of sums is never above the largest ratio.
 
     Privacy
     -------
