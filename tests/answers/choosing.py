@@ -166,7 +166,7 @@ RIGHT_SCORES = {"veto": (1, 1), "borda": (4, 4), "net": (1, 2), "quartile": (0.7
 SOLUTIONS = [
     (check.em_score, lambda seed: RIGHT_SCORES),
     (check.em_winner, lambda seed: winner(seed=seed)),
-    (check.em_max, lambda seed: ([-12 - seed, 0, 0], [-11 - seed, -1, -1])),
+    (check.em_max, lambda seed: ([-12 - seed % 250, 0, 0], [-11 - seed % 250, -1, -1])),
     (check.em_flip, lambda seed: flip(seed=seed)),
     (check.em_median, lambda seed: median(seed=seed)),
 ]
