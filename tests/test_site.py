@@ -183,7 +183,6 @@ EMPTIED = """() => {                                // formulas without their le
         e.style.cssText += `; display: inline-block; box-sizing: border-box; width: ${width}px; height: ${height}px`;
     }
     window.filled = () => drawn.forEach(([e, , letters, style]) => { e.replaceChildren(...letters); e.style.cssText = style; });
-    return drawn.length;
 }"""
 
 LOOK = r"""() => {
