@@ -134,6 +134,8 @@ CONTRAST = "color-contrast"                      # by far the slowest rule: aske
 AXE += f"axe.configure({{rules: [{{id: '{CONTRAST}', selector: '[data-sample]'}}]}});"
 NARROW_RULES = ["scrollable-region-focusable", "target-size"]       # what depends on the width of the window
 
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"     # no other host answers, and what two pages share is fetched once
+
 READY = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
     await document.fonts.ready;
@@ -175,14 +177,17 @@ CONTRASTS = """async () => {                     // what axe says of the contras
     return [found.violations, enough];
 }"""
 
-EMPTIED = """() => {                                // formulas without their letters, half of a page's elements, in which axe has nothing to judge
-    const drawn = [...document.querySelectorAll("mjx-math[aria-hidden=true]")].filter(e => !e.querySelector("a, [tabindex]"))
-        .map(e => [e, e.getBoundingClientRect(), [...e.childNodes], e.style.cssText]);
-    for (const [e, {width, height}] of drawn) {
+EMPTIED = """() => {                                // two thirds of a page's elements draw formulas and colour code: axe has nothing to judge in them
+    const still = e => !e.querySelector("a, button, [tabindex], [data-sample]");
+    const drawn = [...document.querySelectorAll("mjx-math[aria-hidden=true]")].filter(still)
+        .map(e => [e, [...e.childNodes], e.style.cssText, e.getBoundingClientRect()]);
+    const coloured = [...document.querySelectorAll("pre")].filter(still).map(e => [e, [...e.childNodes], e.style.cssText]);
+    for (const [e, , , {width, height}] of drawn) {
         e.replaceChildren();
         e.style.cssText += `; display: inline-block; box-sizing: border-box; width: ${width}px; height: ${height}px`;
     }
-    window.filled = () => drawn.forEach(([e, , letters, style]) => { e.replaceChildren(...letters); e.style.cssText = style; });
+    for (const [e] of coloured) e.textContent = e.textContent;
+    window.filled = () => [...drawn, ...coloured].forEach(([e, parts, style]) => { e.replaceChildren(...parts); e.style.cssText = style; });
 }"""
 
 LOOK = r"""() => {
@@ -241,7 +246,7 @@ def browser():
     if path is None:
         pytest.skip("no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--disable-gpu", "--disable-background-networking"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--disable-gpu", "--disable-background-networking", ALONE])
         yield browser
         browser.close()
 
@@ -252,7 +257,6 @@ class Reader:
     def __init__(self, browser):
         self.good = set()                        # looks whose contrast has been found enough, on this page or one before
         self.context = browser.new_context(reduced_motion="reduce")
-        self.context.route(lambda url: urlsplit(url).hostname != "127.0.0.1", lambda route: route.abort())
         self.page = self.context.new_page()
         self.noted = []
         self.page.on("request", lambda request: self.note(self.foreign(request.url), f"another host: {request.url[:100]}"))
@@ -277,7 +281,7 @@ class Reader:
 
     @contextlib.contextmanager
     def emptied(self):
-        """Formulas keep their places, and what a screen reader says of them, but not what draws them."""
+        """Formulas keep their places, and what a screen reader says of them, but not what draws them; code its letters, in one colour."""
         self.page.evaluate(EMPTIED)
         yield
         self.page.evaluate("filled()")
@@ -300,7 +304,8 @@ class Reader:
         if not texts:
             yield f"{scheme}: no text to look at"
         if looks:
-            violations, enough = self.page.evaluate(CONTRASTS)
+            with self.emptied():
+                violations, enough = self.page.evaluate(CONTRASTS)
             self.good |= {looks[place] for place in enough}
             yield from (f"{scheme}: {found}" for found in self.told(violations))
 
@@ -311,7 +316,7 @@ class Reader:
         self.noted += self.page.evaluate(LOOK)
         with self.emptied():
             self.noted += self.axe(rules={CONTRAST: {"enabled": False}})
-            self.noted += [*self.contrast("light"), *self.contrast("dark")]
+        self.noted += [*self.contrast("light"), *self.contrast("dark")]
         self.page.set_viewport_size({"width": WIDTHS["phone"], "height": 900})
         self.page.evaluate(READY)
         narrow = self.page.evaluate(LOOK)

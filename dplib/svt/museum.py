@@ -296,14 +296,13 @@ def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
         for base, moves in _strains(outcome, 50 / epsilon):
             for threshold in (-4 / epsilon, -1.0, 0.0, 0.5, 1.0, 4 / epsilon):
                 values = np.full(positives, threshold - 50 / epsilon) if variant.releases else None
-                for pair in ((base, base + moves), (base + moves, base)):
-                    try:
-                        worst = max(
-                            worst,
-                            exact_loss(name, *pair, outcome, threshold=threshold, epsilon=epsilon, c=c, values=values),
-                        )
-                    except ValueError:  # impossible in both worlds
-                        continue
+                try:
+                    loss = exact_loss(
+                        name, base, base + moves, outcome, threshold=threshold, epsilon=epsilon, c=c, values=values
+                    )
+                except ValueError:               # impossible in both worlds
+                    continue
+                worst = max(worst, abs(loss))    # the other direction has the same loss with the other sign
     return worst
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from dplib.teaching.check._report import Wrong, answered, ask, checker, compare_dict, number
 
@@ -91,7 +91,7 @@ def _alone(share, size, days=730.5):
 
 def _gamma(shape, scale):
     """The shares of the ages 0 to 99 in a town."""
-    return np.diff(stats.gamma(shape, scale=scale).cdf([*range(100), np.inf]))
+    return np.diff(scipy.stats.gamma(shape, scale=scale).cdf([*range(100), np.inf]))
 
 
 @checker

@@ -2,7 +2,7 @@
 import math
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dplib import secure
 from dplib.teaching.check import _laws
@@ -37,10 +37,10 @@ def _shares(split, values, servers, seed):
 
 def _uniform(sample, what):
     """`Wrong` unless a sample of hours looks uniform on the clock: its size, and its last digits."""
-    if stats.kstest(sample / secure.MODULUS, "uniform").pvalue < LEVEL:
+    if scipy.stats.kstest(sample / secure.MODULUS, "uniform").pvalue < LEVEL:
         raise Wrong(f"{what} is not uniform on 0 ... 2^32 - 1 (half of the numbers should be above 2^31, "
                     f"{np.mean(sample >= 2**31):.1%} are): it tells something")
-    if stats.chisquare(np.bincount(sample % 16, minlength=16)).pvalue < LEVEL:
+    if scipy.stats.chisquare(np.bincount(sample % 16, minlength=16)).pvalue < LEVEL:
         raise Wrong(f"the last bits of {what} are not uniform: they tell something")
 
 
@@ -63,7 +63,7 @@ def agg_shares(split):
                 _uniform((seen[0] - seen[1]) % secure.MODULUS, f"the difference of what two servers get of shares of {value:,} at {servers} servers")
             for one, other in ((seen[0][1:], seen[0][:-1]), (seen[0][ROWS // 2:], seen[0][:ROWS // 2])):
                 for together in (one - other, one + other):
-                    if stats.kstest(together % secure.MODULUS / secure.MODULUS, "uniform").pvalue < LEVEL:
+                    if scipy.stats.kstest(together % secure.MODULUS / secure.MODULUS, "uniform").pvalue < LEVEL:
                         raise Wrong("the shares of one person and another go together: draw each on its own")
     again = [_shares(split, np.arange(1000), 2, seed) for seed in (8, 9)]
     if np.mean(again[0] == again[1]) > 0.01:
@@ -93,7 +93,7 @@ def _cells(sums, epsilon, sensitivity):
 
 def _difference(shape, q):
     k = np.arange(2000)
-    p = stats.nbinom.pmf(k, shape, 1 - q)
+    p = scipy.stats.nbinom.pmf(k, shape, 1 - q)
     return np.correlate(p, p, mode="full")[len(p) - 1:]
 
 
@@ -136,11 +136,11 @@ def agg_part(part):
             neighbours = drawn.reshape(many, parties)
             both = np.mean((neighbours[:, 0] != 0) & (neighbours[:, 1] != 0))
             one = float(np.mean(drawn != 0))
-            if stats.binom.sf(both * many - 1, many, min(1.0, one**2)) < LEVEL:
+            if scipy.stats.binom.sf(both * many - 1, many, min(1.0, one**2)) < LEVEL:
                 raise Wrong(f"{given}: parts go together (two beside each other are both different from 0 in {both:.2%}, which should be {one**2:.2%}); "
                             "each person draws on their own")
             owner = np.mean(neighbours != 0, axis=0)
-            if stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
+            if scipy.stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
                 raise Wrong(f"{given}: some of the parts are larger than others; every part has the same law")
     again = [_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79)]
     if np.mean(again[0] == again[1]) > 0.5:                  # two right answers agree in about one place of forty

@@ -2,7 +2,7 @@
 import math
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from dplib import fdp
 from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, compare_number, number
@@ -258,6 +258,6 @@ def tf_verdict(refuted):
 def _false_alarm(says, n, epsilon=3.0):
     """Exact probability that the claim is called refuted, at confidence 1/2, where randomized response attains it."""
     a, k = 1 / (1 + math.exp(epsilon)), np.arange(n + 1)
-    law = binom.pmf(k, n, a)
+    law = scipy.stats.binom.pmf(k, n, a)
     likely = k[law > 1e-8]
     return sum(law[i] * law[j] for i in likely for j in likely if says(fdp.approx(epsilon), [i], [n - j], n, 0.5))
