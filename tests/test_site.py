@@ -274,10 +274,14 @@ class Reader:
 
     def open(self, url):
         self.noted.clear()
+        self.page.goto("about:blank")            # nobody waits for the last page to be set anew
+        self.width("desk")
         self.page.emulate_media(color_scheme="light")
-        self.page.set_viewport_size({"width": WIDTHS["desk"], "height": 900})
         self.page.goto(url)
         self.page.evaluate(READY)
+
+    def width(self, screen):
+        self.page.set_viewport_size({"width": WIDTHS[screen], "height": 900})
 
     @contextlib.contextmanager
     def emptied(self):
@@ -297,9 +301,7 @@ class Reader:
         yield from self.told(self.page.evaluate(f"axe.run({{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})")["violations"])
 
     def contrast(self, scheme):
-        """Texts that are too pale in this colour scheme, of those that look as no text did before: colour, size, weight and grounds."""
-        self.page.emulate_media(color_scheme=scheme)
-        self.page.evaluate(READY)
+        """Texts that are too pale in the colour scheme that is on, of those that look as no text did before: colour, size, weight and grounds."""
         texts, looks = self.page.evaluate(SAMPLE, sorted(self.good))
         if not texts:
             yield f"{scheme}: no text to look at"
@@ -316,8 +318,11 @@ class Reader:
         self.noted += self.page.evaluate(LOOK)
         with self.emptied():
             self.noted += self.axe(rules={CONTRAST: {"enabled": False}})
-        self.noted += [*self.contrast("light"), *self.contrast("dark")]
-        self.page.set_viewport_size({"width": WIDTHS["phone"], "height": 900})
+        self.noted += self.contrast("light")
+        self.page.emulate_media(color_scheme="dark")
+        self.page.evaluate(READY)
+        self.noted += self.contrast("dark")
+        self.width("phone")
         self.page.evaluate(READY)
         narrow = self.page.evaluate(LOOK)
         with self.emptied():
@@ -337,7 +342,6 @@ class TestPages:
     @pytest.mark.parametrize("page", PAGES)
     def test_page(self, page, reader, address):
         found = reader.complaints(f"{address}{page}.html")
-        reader.page.set_viewport_size({"width": WIDTHS["desk"], "height": 900})
         found += still_controls(reader.page)
         assert not found, "\n".join(found)
 

@@ -24,7 +24,7 @@ def by_search(curve, delta):
     return minimize_scalar(lambda x: budget.rdp_to_approx(1 + math.exp(x), curve(1 + math.exp(x)), delta=delta), bounds=(-3, 6.2), method="bounded").fun
 
 
-def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True):
+def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True, doubt=1e-11):
     """A learner's accountant, right unless told otherwise."""
     p, q = np.asarray(p), np.asarray(q)
     h = width / k
@@ -36,13 +36,24 @@ def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=
     n = int(np.ceil(np.abs(loss).max() / h)) + 1
     size = 2 * (k * n + 2) if window is None else 2 * max(round(window / h), n + 1)
     half, ends = size // 2, []
-    for rounded in (low, high):
+    for rounded, more in ((low, -doubt), (high, doubt)):
         mass = np.bincount(rounded(loss / h).astype(int) + n, weight, 2 * n + 1)
         law = np.roll(np.fft.irfft(np.fft.rfft(mass, size) ** k, size), half - k * n)[half:]
         points = h * np.arange(law.size)
-        tail = np.cumsum(law[::-1])[::-1] - np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost
-        ends.append(points[np.argmax(tail <= delta)])
+        tail = np.cumsum(law[::-1])[::-1] - np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost + more
+        held = np.flatnonzero(tail <= delta)
+        ends.append(points[held[0]] if len(held) else k * loss.max() + h)
     return max(ends[0] - h, 0.0), ends[1]
+
+
+def none_found(end):
+    """Where round-off hides the point that is looked for, this end is 0."""
+    def function(p, q, k, delta):
+        ends = list(bracket(p, q, k, delta))
+        ends[end] *= delta > 0
+        return ends
+
+    return function
 
 
 def by_convolution(p, q, k, delta):
@@ -133,6 +144,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_pld, changed(bracket, window=12.0), "other end of the transform"),
     (check.acc_pld, changed(bracket, width=0.5), "wide"),
     (check.acc_pld, careless_but_on_the_first, "does not hold the true"),
+    (check.acc_pld, none_found(0), "forgive it at the lower one"),
+    (check.acc_pld, none_found(1), "charge it at the upper end"),
     (check.acc_pld, lambda p, q, k, delta: bracket(q, p, k, delta), "does not hold the true"),
     (check.acc_pld, lambda p, q, k, delta: (0.0, math.inf), "wide"),
     (check.acc_pld, lambda p, q, k, delta: bracket(p, q, k, delta)[::-1], "is above high"),
