@@ -25,6 +25,10 @@ def first_above(threshold_scale=2.0, query_scale=4.0, *, redraw=False, ignore_se
     return function
 
 
+def first_below(answers, threshold, epsilon, sensitivity, rng):
+    return first_above()([-answer for answer in answers], -threshold, epsilon, sensitivity, rng)
+
+
 def of_standard_noise(change=lambda rho, nu, rng: (rho, nu), stop=lambda answers, threshold, sensitivity: False):
     """AboveThreshold from noises of scale 1, which `change` may spoil; `stop` says None before any comparison."""
     def function(answers, threshold, epsilon, sensitivity, rng):
@@ -327,6 +331,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_touch, {**TOUCH, "week": (7, 0.1)}, "does not cost 0.1"),
     (check.svt_touch, {"daily": (1, 0.1)}, "missing: 'excess', 'week'"),
     (check.svt_touch, 7, "expected a dict"),
+    (check.svt_build, first_below, "is the comparison turned round?"),
     (check.svt_build, first_above(0, 0), "no noise at all"),
     (check.svt_build, first_above(0, 4), "threshold has no noise"),
     (check.svt_build, first_above(2, 0), "answers have no noise"),

@@ -59,7 +59,7 @@ def ninth():
     return function
 
 
-def tables_law(share=4, normalised=True, error=1.0):
+def tables_law(share=4, normalised=True, error=1.0, both_ways=True):
     """Loss and error over all tables, right unless told otherwise."""
     def function(counts, epsilon):
         n, k = sum(counts), len(counts)
@@ -74,7 +74,8 @@ def tables_law(share=4, normalised=True, error=1.0):
             if counts[a]:
                 other = np.array(counts)
                 other[a], other[b] = other[a] - 1, other[b] + 1
-                loss = max(loss, np.abs(np.log(here / law(other))).max())
+                ratio = np.log(here / law(other))
+                loss = max(loss, (np.abs(ratio) if both_ways else ratio).max())
         return loss, error * (here / here.sum() @ np.abs(tables - counts).sum(axis=1))
 
     return function
@@ -117,6 +118,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.bins_lattice, tables_law(normalised=False), "normalising constants"),
     (check.bins_lattice, lambda counts, epsilon: (epsilon, tables_law()(counts, epsilon)[1]), "that is the bound"),
     (check.bins_lattice, tables_law(error=0.5), "weigh the distance"),
+    (check.bins_lattice, tables_law(both_ways=False), "take both directions"),
     (check.bins_lattice, lambda counts, epsilon: 0.5, "2 numbers"),
 ]
 

@@ -46,6 +46,10 @@ def only_inside(values, low, high, epsilon, budget, rng):
     return median()(values[(values >= low) & (values <= high)], low, high, epsilon, budget, rng)
 
 
+def nan_to_zero(values, *given):
+    return median()(np.nan_to_num(values), *given)
+
+
 def by_inverse(rows, candidates, most, epsilon, rng):
     """Numbers of another type, another sampler, a numpy string."""
     scores = np.array([sum(row == name for row in rows) for name in candidates]) if len(rows) < 100 else np.array([rows.count(n) for n in candidates])
@@ -240,6 +244,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(middle=True), "is the same in all"),
     (check.em_median, median(data=True), "the same in all"),
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
+    (check.em_median, nan_to_zero, "a NaN is counted as 0"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: float(np.median(values)) + 0 * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: math.nan * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: str(budget.spend(epsilon)) + "x", "expected a number"),

@@ -100,6 +100,11 @@ def steal_by_number(service, who):
     return service(f"{who} and diagnosis = 'HIV'") > 0.5
 
 
+def steal_from_the_dear(service, who):
+    """Overflows only where the charge is above 403."""
+    return fails(service, f"case when {who} and diagnosis = 'HIV' then charge + 9223372036854775404 else 1 end >= 1")
+
+
 def steal_twice(service, who):
     return service(f"{who} and diagnosis = 'HIV'") + service(f"{who} and diagnosis = 'HIV'") > 1
 
@@ -211,6 +216,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_sum, {**SUMS, "stuck": 2**23}, "2^23 + 1 is still"),
     (check.eng_sum, {**SUMS, "stuck": "many"}, "expected"),
     (check.eng_steal, steal_by_number, "the noise hides the number"),
+    (check.eng_steal, steal_from_the_dear, "does not happen for every visit"),
     (check.eng_steal, steal_twice, "more than once"),
     (check.eng_steal, steal_twice_in_silence, "more than once"),
     (check.eng_steal, steal_always_fails, "fails for everybody"),

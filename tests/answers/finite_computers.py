@@ -216,6 +216,7 @@ WRONG = [
     (check.fin_catch, lambda y, f: y * 2.0**52 % 1 != 0, "are accused"),
     (check.fin_catch, lambda y, f: True, "truth values, one for each"),
     (check.fin_catch, lambda y: y, "TypeError"),
+    (check.fin_catch, lambda y, f: mine(y, f) | (y == 0), "a release of 0"),
     (check.fin_truncate, lambda recipe, epsilon: epsilon, "half as wide"),
     (check.fin_truncate, lambda recipe, epsilon: epsilon + math.log(2), "nothing is lost here"),
     (check.fin_truncate, lambda recipe, epsilon: math.log(2) if recipe == "int(noise)" else epsilon, "another"),

@@ -272,6 +272,7 @@ WRONG = [
     (check.grp_optimal, lambda n, e, d: keep(max(n - 1, 0), e, d), "one person too few"),
     (check.grp_optimal, lambda n, e, d: min(1.0, 1.02 * keep(n, e, d)), "not private"),
     (check.grp_optimal, lambda n, e, d: 0.98 * keep(n, e, d), "hidden for nothing"),
+    (check.grp_optimal, lambda n, e, d: 1.02 * keep(n, e, d) if n > 30 else keep(n, e, d), "a probability is at most 1"),
     (check.grp_optimal, lambda n, e, d: None if n else 0.0, "returned None"),
     (check.grp_release, publishing(again=True), "a second noise"),
     (check.grp_release, publishing(exact=True), "exact"),

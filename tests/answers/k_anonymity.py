@@ -276,6 +276,7 @@ WRONG = [
     (check.kan_mend, overwritten_still, "does t still hold"),
     (check.kan_mend, lambda group, overall, t: surplus(group, overall, t + 0.01), "does t still hold"),
     (check.kan_mend, unhalved, "too strict"),
+    (check.kan_mend, lambda group, overall, t: surplus(group, overall, np.nextafter(t, 0)), "where the distance is t itself"),
     (check.kan_mend, lambda group, overall, t: True, "close"),
     (check.kan_mend, 7, "expected a function"),
     (check.kan_intersect, likeliest, "none that you are not sure of"),

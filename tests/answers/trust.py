@@ -79,6 +79,11 @@ def by_clusters(parties, epsilon, sensitivity, size, rng):
     return one() - one()
 
 
+def now_and_then(parties, epsilon, sensitivity, size, rng):
+    """The whole noise, or nothing: each part with the right variance."""
+    return part(shape=lambda parties: 1.0)(parties, epsilon, sensitivity, size, rng) * (rng.random(size) < 1 / parties)
+
+
 def rounded(parties, epsilon, sensitivity, size, rng):
     return np.round(rng.laplace(scale=sensitivity / epsilon / parties, size=size)).astype(int)
 
@@ -137,6 +142,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.agg_part, part(shape=lambda parties: 1.0, q=lambda n, epsilon, sensitivity: math.exp(-epsilon * n / sensitivity)), "rate is divided"),
     (check.agg_part, part(shape=lambda parties: 0.5 / parties), "the shape is 1/(2 parties)"),
     (check.agg_part, rounded, "the sums"),
+    (check.agg_part, now_and_then, "their size is right, and their law another"),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: np.zeros(size), "adds up to nothing"),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: rng.laplace(size=size), "whole numbers"),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: 0, "expected"),

@@ -83,6 +83,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_plan, {"loans": 1}, "missing"),
     (check.year_odds, {**ODDS, "sure": 0.7685}, "even bet"),
     (check.year_odds, {**ODDS, "sure": 0.83}, "the odds that grow"),
+    (check.year_odds, {**ODDS, "sure": 100 * ODDS["sure"]}, "a share of 1"),
     (check.year_odds, {**ODDS, "advantage": 1 - math.exp(-1.2)}, "not the smallest"),
     (check.year_odds, {**ODDS, "factor": 1.2}, "that is ε"),
     (check.year_split, split(lambda steps, many: np.ones(len(many))), "equal shares"),

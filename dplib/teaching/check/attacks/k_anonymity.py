@@ -196,6 +196,8 @@ def kan_mend(is_close):
             if said:
                 raise Wrong(f"{shown}, and it says close: does t still hold what the caller asked for when you compare, no more?")
             raise Wrong(f"{shown}, and it says not close, which is too strict")
+    if not answered(is_close, {"a": 0.5, "b": 0.5}, {"a": 0.25, "b": 0.25, "c": 0.5}, 0.5):
+        raise Wrong("where the distance is t itself, 0.5, it says not close: at most t is allowed, and not only less")
     return "close means close again: to the t that was asked for, over all values"
 
 

@@ -295,7 +295,9 @@ def eng_steal(steal):
     if len(always) == 1:
         word = "fails for everybody, or for nobody" if right == len(verdicts) // 2 else "never differs"
         raise Wrong(f"you always say {always.pop()}: the outcome of your question {word}; let it fail only if this visit was for HIV")
-    raise Wrong(f"{right} of {len(verdicts)} are right, and guessing gives half: the noise hides the number; look at something that has no noise")
+    words = "the noise hides the number; look at something that has no noise" if right < 0.75 * len(verdicts) else (
+        "what you look at tells much, and does not happen for every visit for HIV, or for others too")
+    raise Wrong(f"{right} of {len(verdicts)} are right, and guessing gives half: {words}")
 
 
 # ------------------------------------------------------------------------------------------------------------ allowing

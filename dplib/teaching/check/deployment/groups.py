@@ -84,6 +84,8 @@ def grp_optimal(keep):
         for message, rival in SELECTIONS.items():
             if all(math.isclose(said[n], rival(n, epsilon, delta), rel_tol=1e-6, abs_tol=1e-9) for n in sizes):
                 raise Wrong(f"{case}; {message}")
+        if said[n] > 1 + 1e-9:
+            raise Wrong(f"{case}; a probability is at most 1")
         if said[n] > right[n]:
             raise Wrong(f"{case}; so it is not private, between {max(n - 1, 0)} and {n} people or before")
         raise Wrong(f"{case}: private perhaps, but groups are hidden for nothing")

@@ -130,7 +130,9 @@ def agg_part(part):
                 words = str(reason)
                 if words.startswith("the sum "):
                     sd = math.sqrt(2 * math.exp(-epsilon / sensitivity)) / (1 - math.exp(-epsilon / sensitivity))
-                    words = f"the sums do not have the law of whole-number Laplace noise: standard deviation {order.std():.2f}, which should be {sd:.2f}"
+                    words = f"the sums do not have the law of whole-number Laplace noise, with standard deviation {order.std():.2f}, which should be {sd:.2f}"
+                    if abs(order.std() / sd - 1) < 0.02:
+                        words += "; their size is right, and their law another"
                 raise Wrong(f"{given}: {words}") from None
         if parties > 1:
             neighbours = drawn.reshape(many, parties)

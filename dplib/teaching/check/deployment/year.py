@@ -40,6 +40,7 @@ def year_odds(answer):
     right = release.odds(1.2, prior=0.25)
     compare_dict(answer, {"sure": right.posterior, "factor": right.factor, "advantage": right.advantage}, _known({
         ("sure", release.odds(1.2).posterior): "that is from an even bet; he holds it to be one in four",
+        ("sure", 100 * right.posterior): "write a share of 1, and not per cent",
         ("sure", 0.25 * math.exp(1.2)): "it is the odds that grow by e^ε, not the probability",
         ("factor", math.exp(2.4)): "that is both directions together; odds grow or fall by e^ε",
         ("factor", 1.2): "that is ε; odds change by e^ε",

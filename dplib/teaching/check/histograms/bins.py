@@ -145,7 +145,7 @@ def bins_private(choose):
 
 # -------------------------------------------------------------------------------------------------------------- a law over tables
 
-def _loss_and_error(counts, epsilon, normalised=True):
+def _loss_and_error(counts, epsilon, normalised=True, ways=(1, -1)):
     n, k = sum(counts), len(counts)
     tables = np.array([(*t, n - sum(t)) for t in itertools.product(range(n + 1), repeat=k - 1) if sum(t) <= n])
 
@@ -154,7 +154,7 @@ def _loss_and_error(counts, epsilon, normalised=True):
         return scores - np.log(np.exp(scores).sum()) * normalised
 
     here, step = logs(np.array(counts)), np.eye(k, dtype=int)
-    loss = max(np.abs(here - logs(counts - step[a] + step[b])).max() for a in range(k) for b in range(k) if counts[a] and a != b)
+    loss = max((way * (here - logs(counts - step[a] + step[b]))).max() for way in ways for a in range(k) for b in range(k) if counts[a] and a != b)
     law = np.exp(here) / np.exp(here).sum()
     return float(loss), float(law @ np.abs(tables - counts).sum(axis=1))
 
@@ -168,6 +168,7 @@ def bins_lattice(law_of_tables):
         why = {
             epsilon: "that is the bound; the exact loss is smaller, because not all of it is used",
             _loss_and_error(counts, epsilon, normalised=False)[0]: "the two laws have normalising constants of their own, and they differ",
+            **{_loss_and_error(counts, epsilon, ways=(way,))[0]: "the neighbour's table may be the likelier one: take both directions" for way in (1, -1)},
             _loss_and_error(counts, 2 * epsilon)[0]: "the weights are exp(-epsilon |h - c|/4): 2 is the sensitivity, and 2 more the mechanism's",
         }
         compare_number(got[0], loss, f"the loss for {counts} at epsilon={epsilon:g}",

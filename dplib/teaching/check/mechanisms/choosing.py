@@ -244,6 +244,7 @@ MEDIANS = {
     "values outside the range are left out; they are people below or above, so clip them":
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
     "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
+    "a NaN is counted as 0; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.nan_to_num(x), low=low, high=high)),
     "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low=low, high=high))),
     "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
@@ -264,7 +265,7 @@ EARNERS = [
     _earners("four values / the same and one far above", [8.0, 1.0, 4.0, 2.0], [99.0], 0.0, 10.0, 1.0, 2.5, 0.3, runs=2000, law=True),
     _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5, runs=1500, law=True),
     _earners("five equal values / six", [7.0] * 5, [7.0], -5.0, 10.0, 1.5, 3.0, 0.3, runs=1000, law=True),
-    _earners("four values / the same and a NaN", [3.0, 1.0, 4.0, 2.0], [math.nan], 0.0, 10.0, 1.0, 2.5, 0.3, runs=1000, law=True),
+    _earners("four values / the same and three NaN", [3.0, 1.0, 4.0, 2.0], [math.nan] * 3, -3.0, 10.0, 1.0, 2.5, 0.3, runs=1000, law=True),
     _earners("three values / the same and an infinite one", [-math.inf, 5.0, 6.0], [math.inf], 0.0, 10.0, 0.7, 10.0, 0.99, runs=700),
     _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=500),
     _earners("two values below / the same and two at the top", [1.0, 1.0], [9.0, 9.0], 0.0, 10.0, 1.0, 10.0, 0.99, runs=1500),

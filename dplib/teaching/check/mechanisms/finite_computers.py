@@ -30,6 +30,9 @@ def fin_catch(mine):
             if caught.mean() < least:
                 raise Wrong(f"{where}: no false alarm, but only {caught.mean():.1%} of the releases of {f} are caught; {least:.0%} are in reach. "
                             f"Which power of two divides every release of {f + 1}?")
+    for f in (0, 1, 3):
+        if _verdicts(mine, np.zeros(1), f).any():
+            raise Wrong(f"a release of 0 is called one of {f}, and noise of {-f - 1} makes it from {f + 1}")
     return "no false alarm for three pairs of counts at three ε, and enough caught"
 
 

@@ -162,7 +162,8 @@ def svt_build(first_above):
         if got is not None and expected is None:
             raise Wrong(f"on answers far below the threshold it returned {got!r}: say None, so that silence cannot be taken for an alarm")
         if got != expected:
-            raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: is the `return` missing?")
+            why = "is the `return` missing?" if got is None else "that is the place of the first No: is the comparison turned round?"
+            raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: {why}")
     _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)), rng)
     return f"the law of AboveThreshold; {battery(first_above, _index, BUILD, seed=20, may_change=True)}"
 
