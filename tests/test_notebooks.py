@@ -387,6 +387,8 @@ def has_all_its_parts(section):
     folded = sum(is_folded(options_of(body)) for _, body in questions)
     if folded < FEWEST_QUESTIONS:
         yield f"{folded} folded questions under Check yourself, at least {FEWEST_QUESTIONS}"
+    if not re.search(r"^\*\*Next\.\*\* .*\]\(\S+\.(?:ipynb|md)\)", section.prose, re.MULTILINE):
+        yield "nothing says what comes next"
 
 
 # ------------------------------------------------------------------------------------------------------------- words and links
@@ -576,7 +578,7 @@ def sound_section():
         *(cell for number in range(1, FEWEST_EXERCISES) for cell in exercise_cells(number)),
         *proof_cells(),
         text_cell("claims", f"## {CLAIMS}\n\n- A web page says: nothing is free."),
-        text_cell("lessons", "## Lessons\n\n- One."),
+        text_cell("lessons", "## Lessons\n\n- One.\n\n**Next.** [Another](another.ipynb)."),
     ])
     return notebooks.dumps(notebooks.normalise(nb))
 
@@ -641,6 +643,7 @@ FAULTS = [
     ("cites_what_exists", "A promise.", "A promise {cite:p}`nobody1900`."),
     *(("has_all_its_parts", f"## {heading}", "## Else") for heading in HEADINGS),
     ("has_all_its_parts", "Explorer(draw", "explore(draw"),
+    ("has_all_its_parts", "[Another](another.ipynb)", "Another"),
     ("has_all_its_parts", ":::{admonition} Question A?", ":::{note}"),
 ]
 

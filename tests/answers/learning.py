@@ -43,6 +43,8 @@ def step(*, seed=None, scale=1.0, who="poisson", how=cut, over="b", sigma_only=F
             return np.zeros(d)
         if how == "mean":
             total = cut(g.mean(axis=0, keepdims=True), clip)[0] * b if len(g) else np.zeros(d)
+        elif how == "b":
+            total = cut(g.sum(axis=0, keepdims=True), b * clip)[0]
         elif how == "sum":
             total = cut(g.sum(axis=0, keepdims=True), clip)[0]
         else:
@@ -188,6 +190,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_step, step(how=lambda g, c: cut(g, c) * 0.9), "law of the right answer"),
     (check.sgd_step, step(how=lambda g, c: g), "not clipped"),
     (check.sgd_step, step(how=lambda g, c: np.clip(g, -c, c)), "each coordinate is cut"),
+    (check.sgd_step, step(how="b"), "one row can turn it round"),
     (check.sgd_step, step(how="mean"), "the mean of the batch that is clipped"),
     (check.sgd_step, step(how="sum"), "clipped"),
     (check.sgd_step, step(who="all"), "takes part every time"),

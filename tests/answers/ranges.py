@@ -306,6 +306,25 @@ def split(seed=None, factor=1.0, score=None, candidates=None):
     return function
 
 
+def by_distance(values, low, high, epsilon, rng):
+    """The exponential mechanism with the distance from the median as its score: one row more can turn it round."""
+    cuts = np.arange(low + 1, high)
+    middle = np.median(values) if len(values) else (low + high) / 2
+    return int(mechanisms.exponential(-np.abs(cuts - middle), sensitivity=1, epsilon=epsilon, rng=rng)) + low + 1
+
+
+def noisy_median(values, low, high, epsilon, rng):
+    return int(np.clip(round(np.median(values) + rng.laplace(scale=2 / epsilon)) if len(values) else low, low + 1, high - 1))
+
+
+def never_below(passes):
+    """Leaves without negatives, added up."""
+    def function(counts, epsilon, rng):
+        return histograms.tree(np.maximum(passes(counts, epsilon, rng)[-1], 0))
+
+    return function
+
+
 def median(values, low, high, epsilon, rng):
     return int(np.clip(np.median(values) if len(values) else low, low + 1, high - 1))
 
@@ -387,6 +406,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_split, lambda values, low, high, epsilon, rng: high, "must be possible; got"),
     (check.range_split, lambda values, low, high, epsilon, rng: np.median(values) + rng.laplace(), "expected whole cuts"),
     (check.range_split, 4, "expected a function"),
+    (check.range_split, by_distance, "count people"),
+    (check.range_split, lambda values, low, high, epsilon, rng: (low + high) // 2, "law of the right answer"),
+    (check.range_release, never_below(release()), "never come out below 0"),
     (check.range_release, lambda counts, epsilon, rng: print(end=""), "return"),
 ]
 
@@ -423,6 +445,8 @@ LEAKS = [
     (check.range_counter, Quiet),
     (check.range_counter, wall(refreshed)),
     (check.range_split, best),
+    (check.range_split, by_distance),
+    (check.range_split, noisy_median),
     (check.range_split, split(candidates="values")),
     (check.range_split, lambda values, low, high, epsilon, rng: split()(values, low, high, epsilon, rng) if len(values) > 1 else low + 1 + len(values)),
     (check.range_split,

@@ -115,6 +115,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_mwem, mwem(alias=True), "is that of one"),
     (check.syn_mwem, mwem(blind=True), "chosen blindly"),
     (check.syn_mwem, mwem(choose=2), "law"),
+    (check.syn_mwem, mwem(choose=2, measure=0.5), "and together they may"),
     (check.syn_mwem, mwem(choose=0.5), "law"),
     (check.syn_mwem, mwem(greedy=True), "chosen without noise"),
     (check.syn_mwem, mwem(signed=True), "should be"),

@@ -110,6 +110,7 @@ MISTAKES = {
     "each coordinate is cut to C, so one row moves the sum by up to C√d": _step(total=lambda g, clip, b, q: np.clip(g, -clip, clip).sum(axis=0)),
     "it is the mean of the batch that is clipped, and one row moves it by more than C/b":
         _step(total=lambda g, clip, b, q: b * _whole(g.mean(axis=0), g / len(g), clip) if len(g) else np.zeros(g.shape[1])),
+    "the sum is cut to b·C, the mean of the batch to C: one row can turn it round": _step(total=lambda g, clip, b, q: _whole(g.sum(axis=0) / b, g, clip)),
     "the sum is clipped instead of each row": _step(total=lambda g, clip, b, q: _whole(g.sum(axis=0), g, clip)),
     "the rows are divided by q as well": _step(total=lambda g, clip, b, q: _clipped(g, clip).sum(axis=0) / q),
     "a row shorter than the clip norm is stretched to it; only what is too long is cut":

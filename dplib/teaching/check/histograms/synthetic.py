@@ -91,6 +91,7 @@ MWEM = {
     "the choice becomes exact in a later round: every look has its price": _mwem(until=2),
     "a query is chosen blindly: the choice does not look for the worst one (are the scores divided by n, and the sensitivity not?)": _mwem(pick=_blindly),
     "the choice spends twice its share: each of the two steps of a round gets epsilon/(2 rounds)": _mwem(choose=2),
+    "each of the two steps of a round spends epsilon/rounds, and together they may": _mwem(choose=2, measure=0.5),
     "the choice spends half of its share": _mwem(choose=0.5),
     "the scores have lost their absolute value: a query answered too high is as bad as one answered too low": _mwem(score=np.positive),
     "the measured answers have no noise": _mwem(measure=0.0),
