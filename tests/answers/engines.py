@@ -1,8 +1,10 @@
 """Answers of the section on engines: solutions, unusual right answers, leaks, and mistakes with what they are told."""
 import re
 
+import duckdb
 import pytest
 
+from dplib import data
 from dplib.teaching import check
 from dplib.teaching.check.deployment import engines
 
@@ -103,6 +105,12 @@ def steal_by_number(service, who):
 def steal_from_the_dear(service, who):
     """Overflows only where the charge is above 403."""
     return fails(service, f"case when {who} and diagnosis = 'HIV' then charge + 9223372036854775404 else 1 end >= 1")
+
+
+def steal_from_the_table(service, who):
+    with duckdb.connect() as ward:
+        ward.register("hospital", data.load("hospital"))
+        return ward.execute(f"select count(*) from hospital where {who} and diagnosis = 'HIV'").fetchone()[0] > 0
 
 
 def steal_twice(service, who):
@@ -217,6 +225,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_sum, {**SUMS, "stuck": "many"}, "expected"),
     (check.eng_steal, steal_by_number, "the noise hides the number"),
     (check.eng_steal, steal_from_the_dear, "does not happen for every visit"),
+    (check.eng_steal, steal_from_the_table, "without asking the service"),
     (check.eng_steal, steal_twice, "more than once"),
     (check.eng_steal, steal_twice_in_silence, "more than once"),
     (check.eng_steal, steal_always_fails, "fails for everybody"),

@@ -276,7 +276,7 @@ def eng_steal(steal):
     with _engine() as con:
         con.register("given", hospital)
         con.execute("create table hospital as select * from given")
-        rng, verdicts = np.random.default_rng(62), []
+        rng, verdicts, asked = np.random.default_rng(62), [], 0
         for visit in visits.itertuples():
             who = f"zip = '{visit.zip}' and sex = '{visit.sex}' and dob = '{visit.dob}'"
             service = _Service(con, rng)
@@ -284,12 +284,15 @@ def eng_steal(steal):
             if service.asked > 1:                # the learner's `except` may have caught the refusal
                 raise Wrong("you asked more than once; one question is enough")
             verdicts.append((said, visit.diagnosis == "HIV"))
+            asked += service.asked
             if said is not None and not isinstance(said, (bool, np.bool_)):
                 raise Wrong(f"expected True or False, got {said!r}"[:200])
     if any(said is None for said, _ in verdicts):
         raise Wrong("your function returned None: is the `return` missing? Or was it not reached?")
     right = sum(bool(said) == truth for said, truth in verdicts)
     if right == len(verdicts):
+        if asked < right:
+            raise Wrong("you know it without asking the service; an attacker has no table to look it up in")
         return f"{right} of {right} visits, one noisy question each"
     always = {bool(said) for said, _ in verdicts}
     if len(always) == 1:
