@@ -46,6 +46,20 @@ def only_inside(values, low, high, epsilon, budget, rng):
     return median()(values[(values >= low) & (values <= high)], low, high, epsilon, budget, rng)
 
 
+def by_rank(middle, lengths=True):
+    """The step by its rank from some middle."""
+    def function(values, low, high, epsilon, budget, rng):
+        budget.spend(epsilon)
+        x = np.sort(sensitivity.clip(values, low=low, high=high))
+        edges, ranks = np.concatenate([[low], x, [high]]), np.arange(len(x) + 1)
+        with np.errstate(divide="ignore"):
+            logits = (np.log(np.diff(edges)) if lengths else 0) - epsilon * np.abs(ranks - middle(len(x)))
+        i = int(np.argmax(logits + rng.gumbel(size=len(ranks))))
+        return rng.uniform(edges[i], edges[i + 1])
+
+    return function
+
+
 def nan_to_zero(values, *given):
     return median()(np.nan_to_num(values), *given)
 
@@ -245,6 +259,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(data=True), "the same in all"),
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
     (check.em_median, nan_to_zero, "a NaN is counted as 0"),
+    (check.em_median, by_rank(lambda n: (n + 1) // 2), "the middle is rounded up"),
+    (check.em_median, by_rank(lambda n: n // 2), "the middle is rounded down"),
+    (check.em_median, by_rank(lambda n: n / 2, lengths=False), "a step of length 0 publishes a value"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: float(np.median(values)) + 0 * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: math.nan * budget.spend(epsilon), "finite number"),
     (check.em_median, lambda values, low, high, epsilon, budget, rng: str(budget.spend(epsilon)) + "x", "expected a number"),
@@ -282,7 +299,8 @@ LEAKS = [
         lambda scores, sensitivity, epsilon, rng: int(np.argmax(scores)) if scores.max() > 1000 else FLIP(scores, sensitivity, epsilon, rng),
         lambda scores, sensitivity, epsilon, rng: FLIP(scores, sensitivity, 1.0, rng))),
     *((check.em_median, leak) for leak in (
-        median(fixed=True), median(data=True), median(2.0), keeps_nan, remembers(MEDIAN),
+        median(fixed=True), median(data=True), median(2.0), keeps_nan, remembers(MEDIAN), by_rank(lambda n: (n + 1) // 2), by_rank(lambda n: n // 2),
+        by_rank(lambda n: n / 2, lengths=False),
         lambda values, low, high, epsilon, budget, rng: MEDIAN(values, low, high, epsilon, budget, rng) if len(values) else low + 0 * budget.spend(epsilon),
         lambda values, low, high, epsilon, budget, rng: float(np.median(values)) + 0 * budget.spend(epsilon) if len(values) > 100
         else MEDIAN(values, low, high, epsilon, budget, rng),

@@ -228,6 +228,7 @@ WRONG = [
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale=scale / math.sqrt(rows.shape[1]), size=rows.shape[1])),
      "root of the number of entries"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: 0.0), "there is no noise"),
+    (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale=scale)), "one noise serves all entries"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.normal(scale, size=rows.shape[1])), "write scale="),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.laplace(scale=scale / math.sqrt(2), size=rows.shape[1])), "normal shape"),
     (check.gau_clip, release(draw=lambda rng, scale, rows: rng.uniform(-1, 1, size=rows.shape[1]) * scale * math.sqrt(3)), "normal shape"),

@@ -223,14 +223,14 @@ def em_flip(flip):
 
 
 @functools.cache
-def _median(rate=1.0, lengths=True, shift=lambda values, low, high: 0.0, clip=lambda x, low, high: sens.clip(x, low=low, high=high)):
+def _median(rate=1.0, lengths=True, empty=False, shift=lambda values, low, high: 0.0, clip=lambda x, low, high: sens.clip(x, low=low, high=high)):
     """A median by the exponential mechanism, right unless told otherwise."""
     def median(values, low, high, epsilon, rng):
         x = np.sort(clip(np.asarray(values, dtype=float), low, high))
         edges, n = np.concatenate([[low], x, [high]]), len(x)
         widths = np.diff(edges)
         with np.errstate(divide="ignore"):
-            logits = np.where(widths > 0, np.log(widths) if lengths else 0.0, -np.inf)
+            logits = np.where((widths > 0) | empty, np.log(widths) if lengths else 0.0, -np.inf)
         i = int(np.argmax(logits - rate * epsilon * np.abs(np.arange(n + 1) - n / 2 + shift(values, low, high)) + rng.gumbel(size=n + 1)))
         return edges[i] + (edges[i + 1] - edges[i]) * rng.random()
 
@@ -241,6 +241,9 @@ MEDIANS = {
     "safe, but under add/remove the spread of the median's score is 1: the rate may be epsilon": _median(0.5),
     "the rate is twice what the theorem allows": _median(2.0),
     "the lengths of the steps are forgotten, a narrow step counts as much as a wide one": _median(lengths=False),
+    "the lengths of the steps are forgotten, and a step of length 0 publishes a value": _median(lengths=False, empty=True),
+    "the middle is rounded up: where n is odd it is a half, and rounded it moves by 1 for one person": _median(shift=lambda values, *_: -(len(values) % 2) / 2),
+    "the middle is rounded down: where n is odd it is a half, and rounded it moves by 1 for one person": _median(shift=lambda values, *_: len(values) % 2 / 2),
     "values outside the range are left out; they are people below or above, so clip them":
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
     "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
@@ -261,13 +264,15 @@ def _earners(what, values, more, low, high, epsilon, within, share, **settings):
 
 TWELVE = [-5.0, 3.0, 3.5, 40.0, 90.0, 250.0, 30.0, 12.0, 55.0, 120.0, 101.0, 300.0]
 EARNERS = [
-    _earners("no values / one value", [], [2.2], 2.0, 3.0, 1.0, 1.0, 0.99, runs=1000, twice=300),
+    _earners("no values / one value", [], [2.001], 2.0, 3.0, 1.0, 1.0, 0.99, runs=1000, twice=300),
     _earners("four values / the same and one far above", [8.0, 1.0, 4.0, 2.0], [99.0], 0.0, 10.0, 1.0, 2.5, 0.3, runs=2000, law=True),
     _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5, runs=1500, law=True),
     _earners("five equal values / six", [7.0] * 5, [7.0], -5.0, 10.0, 1.5, 3.0, 0.3, runs=1000, law=True),
     _earners("four values / the same and three NaN", [3.0, 1.0, 4.0, 2.0], [math.nan] * 3, -3.0, 10.0, 1.0, 2.5, 0.3, runs=1000, law=True),
     _earners("three values / the same and an infinite one", [-math.inf, 5.0, 6.0], [math.inf], 0.0, 10.0, 0.7, 10.0, 0.99, runs=700),
     _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=500),
+    _earners("one value / the same and one at the bottom", [1.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4000),
+    _earners("two values / the same and one at the bottom", [1.0, 9.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4000),
     _earners("two values below / the same and two at the top", [1.0, 1.0], [9.0, 9.0], 0.0, 10.0, 1.0, 10.0, 0.99, runs=1500),
 ]
 

@@ -167,6 +167,8 @@ def _spread(release, rows, clip, epsilon, delta):
     sd, room = math.sqrt(np.mean(noise**2) * CALLS / (CALLS - 1)), 0.02        # 6.9 standard errors
     if rng.centred:
         raise Wrong(CENTRE.format(rng.centred))
+    if sd > 1e-9 * sigma and np.ptp(noise, axis=1).max() < 1e-6 * sd:
+        raise Wrong(f"{case}: one noise serves all entries, and their differences are exact")
     if abs(sd / sigma - 1) < room:
         if abs(np.mean((noise / sd) ** 4) - 3) > 0.28:                          # seven standard errors
             raise Wrong(f"{case}: the noise has the right spread but not the normal shape")
@@ -192,7 +194,7 @@ def _spread(release, rows, clip, epsilon, delta):
     }.items():
         if abs(sd - value) <= room * value + 1e-9 * sigma:
             raise Wrong(f"{case}: {message}")
-    verdict = "too little" if sd < sigma else "private, but more than needed"
+    verdict = "too little" if sd < sigma else "more than needed"
     raise Wrong(f"{case}: the noise has standard deviation {sd:.3g} where {sigma:.4g} is needed: {verdict}")
 
 
