@@ -125,7 +125,7 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     `power`.
 
     For the conditional bound that `audit` uses, with a Poisson number of runs. `audit` itself needs about two to
-    three times as many, because half of its runs go into finding an event, and the event that it finds is not quite the
+    four times as many, because half of its runs go into finding an event, and the event that it finds is not quite the
     best one.
 
     Privacy

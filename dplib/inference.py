@@ -157,7 +157,7 @@ def proportion_test(
 ) -> float:
     """P-value of the hypothesis that the share of a population is p0, from the noisy count of a sample of n.
 
-    `proportion_interval` holds exactly the p0 whose two-sided p-value is above 1 - confidence.
+    `proportion_interval` holds exactly the p0 whose two-sided p-value is above 1 - confidence, if there is one.
 
     Privacy
     -------
@@ -234,8 +234,7 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
     -------
     low, high : float
         The smallest interval that holds all ratios that are not contradicted. They are themselves an interval where top
-        and bottom are positive and `low` is not negative, and it covers with probability `confidence`, if the truth is
-        not an end of the range; otherwise with at least that.
+        and bottom are positive and `low` is not negative. It covers with probability `confidence` at least.
 
     Raises
     ------

@@ -172,7 +172,7 @@ def test_an_audit_catches_every_broken_variant(name):
 
 @pytest.mark.long
 def test_the_reused_value_hides_behind_its_noise_and_is_caught_all_the_same():
-    """The best event we know, eight No and then a low value, needs about 460,000 runs."""
+    """A single event, eight No and then a low value, needs about 460,000 runs."""
     hits, rng = np.zeros(2, dtype=int), np.random.default_rng(6)
     for _ in range(3):
         for world, answer in enumerate((0, 1)):
