@@ -34,5 +34,5 @@ clean:
 	@$(PYTHON) -c 'import venv, ensurepip' || \
 		{ echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --requirement requirements.txt
+	.venv/bin/pip install --quiet --no-compile --requirement requirements.txt
 	@touch $@
