@@ -5,7 +5,7 @@
 
 In a round every solution and every unusual right answer of a checker is judged with one stream of luck (in the first round only, where the answer
 has none of its own), and in the first round every leak. What was counted stays in the table until the code of the checker or of its right answers
-and leaks changes: comments, docstrings, wrong answers and tests may.
+and leaks changes: comments, docstrings, wrong answers, tests and the words of a message may.
 """
 import os
 
@@ -44,8 +44,21 @@ class Counted:
     caught: int = 0
 
 
+class Wordless(ast.NodeTransformer):
+    """A checker without its words: f-strings, texts with a space in them, and what is said of an answer that is refused."""
+
+    def visit_Raise(self, node):
+        return ast.Raise(node.exc.func) if isinstance(node.exc, ast.Call) else node
+
+    def visit_JoinedStr(self, node):
+        return ast.Constant("words")
+
+    def visit_Constant(self, node):
+        return ast.Constant("words") if isinstance(node.value, str) and " " in node.value else node
+
+
 def meaning(path):
-    """The code of a file as far as a right answer or a leak may depend on it: no comments, docstrings, tables of wrong answers, tests."""
+    """The code of a file as far as a right answer or a leak may depend on it: no comments, docstrings, tables of wrong answers, tests, words."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -53,7 +66,7 @@ def meaning(path):
                 isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
                 or isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in ("STUBS", "WRONG")
                 or isinstance(part, ast.FunctionDef) and part.name.startswith("test_"))]
-    return ast.dump(tree)
+    return ast.dump(Wordless().visit(tree) if path.is_relative_to(CHECK) else tree)
 
 
 def checkers():
