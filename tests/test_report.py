@@ -126,6 +126,13 @@ def test_only_a_rounded_number_is_called_rounded(said, right, rounded):
     assert ("rounded too far" in str(told.value)) == rounded
 
 
+@pytest.mark.parametrize("said, right, tolerance, digits", [(1.23, 1.23456, 1e-3, "give 3 digits after the point"),
+                                                            (1200, 1234.5, 6, "give all digits before the point")])
+def test_as_many_digits_are_asked_for_as_the_tolerance_needs(said, right, tolerance, digits):
+    with pytest.raises(Wrong, match=digits):
+        compare_number(said, right, "it", tolerance=tolerance)
+
+
 @pytest.mark.parametrize("law, runs", [([0.5, 0.5], 50), ([0.9, 0.06, 0.04], 200), ([0.99, 0.004, 0.003, 0.003], 2000), (np.full(20, 0.05), 400)])
 def test_the_bound_on_a_law_is_a_bound(law, runs):
     counts = np.random.default_rng(5).multinomial(runs, law, 20_000)

@@ -1,4 +1,5 @@
 """The tools themselves, and what the repository may contain."""
+import importlib
 import json
 import os
 import re
@@ -125,6 +126,28 @@ def test_a_script_finds_what_it_imports_wherever_it_is_called(script, tmp_path):
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([sys.executable, ROOT / script, "--help"], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "usage:" in done.stdout, done.stderr
+
+
+CHECKER = '''
+def check(answer):
+    """Whether it is one."""
+    if answer != 1:
+        raise Wrong(f"not {answer}")
+    return "it is one"
+'''
+
+
+@pytest.mark.parametrize("old, new, counts", [("Whether", "If", False), ("it is one", "that is one", False), ('f"not {answer}"', '"no one"', False),
+                                              ("!= 1", "!= 2", True), ("Wrong", "NotAttempted", True), ("    return", "    answer += 1\n    return", True)])
+def test_a_measured_checker_is_measured_again_when_more_than_words_change(old, new, counts, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+    measured = importlib.import_module("checkers")
+    monkeypatch.setattr(measured, "CHECK", tmp_path)
+    file, meanings = tmp_path / "section.py", []
+    for text in (CHECKER, CHECKER.replace(old, new)):
+        file.write_text(text, encoding="utf-8")
+        meanings.append(measured.meaning(file))
+    assert (meanings[0] != meanings[1]) == counts
 
 
 # --------------------------------------------------------------------------------------------------------- the book's build

@@ -284,7 +284,7 @@ def _numeric(x, truth, names, views, search):
         if m <= 8 or i == 0 or j == i + 1:
             two, a, b = f"{names[i]} and {names[j]}", x[:, i], x[:, j]
             yield Column(f"the difference of {two}", shown(tidy(a - b), i, j), "one noise serves two outputs, their difference is exact: ")
-            yield Column(f"the sum of {two}", shown(tidy(a + b), i, j), "the noise of one output is that of another, turned round; their sum is exact: ")
+            yield Column(f"the sum of {two}", shown(tidy(a + b), i, j), "the noise of one output is that of another, turned round, and cancels in their sum: ")
             yield Column(f"{two}: the sizes of their noises, as seen from the first table, differ by a number that",
                          shown(tidy(np.abs(r[:, i]) - np.abs(r[:, j])), i, j), "two noises have the same size, so a sum or a difference is exact: ")
     if m > 1 and not holes:

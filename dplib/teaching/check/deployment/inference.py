@@ -35,7 +35,7 @@ def _clopper(k, n):
 BARS = {
     "this bar knows of the lot only; the noise moves the count too": lambda y, n, sigma: _around(y, n, math.sqrt(_lot(y, n))),
     "this bar knows of the noise only: it is for those who were asked, not for the world": lambda y, n, sigma: _around(y, n, sigma / n),
-    "adding the two variances is nearly right, but takes the law for normal; where few smoke, or few are asked, it covers less":
+    "adding the two variances is nearly right, but reads the lot's spread from the print and takes the law for normal; where few are asked it covers less":
         lambda y, n, sigma: _around(y, n, math.sqrt(_lot(y, n) + (sigma / n) ** 2)),
     "Clopper and Pearson's interval takes the print for the count; put the noise into the law": lambda y, n, sigma: _clopper(round(y), n),
     "an interval of an interval: the worst of the lot comes on top of the worst of the noise, and that is more than is needed":

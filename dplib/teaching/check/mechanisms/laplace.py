@@ -305,7 +305,7 @@ def _kept(counts, rows, films, most, rng, case):
 
 def _by_lot(counts, most, long, others, rng, runs=300):
     """Of a person with one row for each of `long` films: how many are kept, and are all as likely?"""
-    case = f"a person with {long} rows among {others + 1} others, most = {most}"
+    case = f"a person with {long} rows among {others + 1} {'other people' if others else 'other person'}, most = {most}"
     crowd, kept = [(i, i % 3) for i in range(others)] + [("short", long - 1)], np.zeros(long)
     rows = [("busy", film) for film in range(long)] + crowd
     for run in range(runs):
