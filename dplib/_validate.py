@@ -100,7 +100,7 @@ def array(
         raise ValueError(f"{name} must be {form}{f' of at least {least}' if least else ''}, got shape {numbers.shape}")
     if low is not None or high is not None:
         low, high = -math.inf if low is None else low, math.inf if high is None else high
-        if not np.all((low <= numbers) & (numbers <= high) & np.isfinite(numbers)):
+        if numbers.size and not (low <= numbers.min() and numbers.max() <= high and np.isfinite(numbers).all()):
             inside = f" in [{low:g}, {high:g}]" if high < math.inf else " and zero or more" if low == 0 else ""
             raise ValueError(f"{name} must be finite{inside}, got {value!r}")
     return numbers

@@ -495,7 +495,7 @@ _HUGE = 1e150
 
 def _logits(scores, sensitivity, epsilon, monotone):
     scores = array("scores", scores, ndim=1, least=1)
-    scores = np.clip(np.nan_to_num(scores, nan=-_HUGE), -_HUGE, _HUGE)     # a private nan ranks last, silently
+    scores = np.fmin(np.fmax(scores, -_HUGE), _HUGE)     # a private nan ranks last, silently
     factor = positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity))
     with np.errstate(over="ignore"):             # measured from the best score, or large scores would swallow the noise
         return (scores - scores.max()) * positive("epsilon/sensitivity", factor)

@@ -49,7 +49,7 @@ def clip(values: ArrayLike, *, low: float, high: float) -> Array:
     [18.0, 90.0, 18.0]
     """
     low, high = interval(low, high)
-    return np.clip(np.nan_to_num(np.asarray(values, dtype=float), nan=low, posinf=high, neginf=low), low, high)
+    return np.fmin(np.fmax(np.asarray(values, dtype=float), low), high)     # of a number and nan, fmax takes the number
 
 
 def increasing(values: ArrayLike, *, low: float, high: float) -> Array:
