@@ -369,6 +369,7 @@ LEAKS = [
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, 1.0, rng)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, 4, epsilon, rng)),
     (check.comp_user, run_by_run),
+    (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + int(rng.laplace(scale=most / epsilon))),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + np.clip(rng.laplace(), -2, 2) * most / epsilon),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(scale=most / epsilon / 2**0.5)),
     (check.comp_user, reseeded),

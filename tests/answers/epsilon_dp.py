@@ -296,6 +296,7 @@ LEAKS = [
     (check.dp_user, then(EXACT, lambda out, t, rng: int(np.array(out).astype(np.int8)) + rng.laplace(scale=t[2] / t[3]))),
     (check.dp_user, then(EXACT, lambda out, t, rng: min(out, 100) + rng.laplace(scale=t[2] / t[3]))),
     (check.dp_user, runs_of_user),
+    (check.dp_user, then(EXACT, lambda out, t, rng: out + int(rng.laplace(scale=t[2] / t[3])))),
     (check.dp_user, five_stars(again=True)),
 ]
 

@@ -345,7 +345,7 @@ FEW, MANY = [(1, 0), (0, 3), (2, 0), (5, 1), (0, 2)], [(1 + i % 9, i % 4) for i 
 USERS = [
     _users("no rows / one user with 30 fives", [], [(30, 0)], 4, 1.0, runs=3000, law=True, twice=400),
     _users("no rows / one user with one five", [], [(1, 0)], 3, 0.8, runs=800),
-    _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 1, 0.5, runs=800),
+    _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 1, 1.0, runs=3000),
     _users("one user with nine fives / the same and one with four", [(9, 0)], [(4, 0)], 40, 1.3, runs=800),
     _users("five users / the same and three with 12 fives", FEW, 3 * [(12, 0)], 4, 0.6, runs=4000, law=True),
     _users("60 users, 350 rows / the same and two with 40 fives each", MANY, 2 * [(40, 2)], 3, 0.7, runs=1000),
