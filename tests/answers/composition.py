@@ -318,6 +318,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1.6 * most / epsilon), "twice the noise it needs"),
     (check.comp_user, count_ratings(bounded=False), "all ratings are counted"),
     (check.comp_user, lambda users, most, epsilon, rng: float(exact(users, most)), "there is no noise"),
+    (check.comp_user, exact_where(lambda users, most, epsilon: len(users) == 0), "where nobody is in the table"),
+    (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(scale=most / epsilon, size=len(set(users))).sum(), "for each user"),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(most / epsilon), "is the centre"),
     (check.comp_user, lambda users, most, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.comp_user, never_negative, "drawn again while the result is negative"),
@@ -361,7 +363,6 @@ UNUSUAL = [
 ]
 
 LEAKS = [
-    (check.comp_user, exact_where(lambda users, most, epsilon: len(users) == 0)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(set(users.tolist())) == 1)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) > 300)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, epsilon, rng) if len(users) else math.nan),

@@ -164,7 +164,7 @@ RELEASES = {
     "nothing is held back: a category with one person in it is always there, and delta is 1": _releasing(threshold=lambda e, d: -math.inf),
     "a category that does not pass is printed with a 0: that it is printed at all betrays a lone person; leave it out": _releasing(zeros=True),
     "every positive noisy count is published: a lone person's category comes out most of the time": _releasing(threshold=lambda e, d: 0.0),
-    "a lone person's category never comes out, as where the exact count is compared with the threshold: a noisy 1 has to pass with probability delta":
+    "a lone person's category hardly ever comes out, as where the exact count is compared with the threshold: a noisy 1 has to pass with probability delta":
         _releasing(exact=True),
     "a second noise was drawn for the number that is published: a second release, at an epsilon of its own": _releasing(again=True),
     "the published counts are exact; publish the noisy count that was compared": _releasing(0.0),

@@ -146,7 +146,7 @@ COUNTS = {
         _counting(lambda sizes, most, e: 2 * most / e),
     "the noise is half of what it must be": _counting(lambda sizes, most, e: most / e / 2),
     "the scale is upside down: it is sensitivity divided by epsilon": _counting(lambda sizes, most, e: e / most),
-    "one noise for the whole answer is enough, not one for each user": _counting(noises=len),
+    "there is no noise where nobody is in the table, as with one for each user: add one noise to the whole answer, always": _counting(noises=len),
     "all ratings are counted, also those beyond the first `most` of a user, and one user can move that by any number":
         _counting(bound=lambda sizes, most: sizes.sum()),
     "`most` bounds the whole table, not each user": _counting(bound=lambda sizes, most: min(sizes.sum(), most)),
