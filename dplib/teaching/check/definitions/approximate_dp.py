@@ -59,7 +59,7 @@ def adp_exact_delta(my_delta):
         if abs(got - right) < 1e-9:
             continue
         case = (f"p = {p.round(3).tolist()}, q = {q.round(3).tolist()}, epsilon = {epsilon:g}: "
-                f"{got:.6f}, but the worst of all {2 ** len(p)} sets needs {right:.6f}")
+                f"{got:.10g}, but the worst of all {2 ** len(p)} sets needs {right:.10g}")
         for message, value in _mistaken_deltas(p, q, epsilon).items():
             if abs(got - value) < 1e-9:
                 raise Wrong(f"{case}; {message}")
