@@ -32,6 +32,12 @@ def release(scale=1.0, lift=1.0, *, tail=0.5, seed=None, pass_all=False, fresh=F
     return function
 
 
+def where_both_are_possible(p, q, epsilon):
+    """A ratio first, and so nothing where it is 0 or infinite."""
+    both = (p > 0) & (q > 0)
+    return max(slack(p[both], q[both], epsilon), slack(q[both], p[both], epsilon))
+
+
 def strict(counts, epsilon, delta, rng):
     """With continuous noise > and >= are the same; and a list in another order is the same list."""
     threshold = 1 + math.log(0.5 / delta) / epsilon
@@ -151,7 +157,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_exact_delta, lambda p, q, epsilon: slack(p, q, epsilon) + slack(q, p, epsilon), "both directions are added"),
     (check.adp_exact_delta, lambda p, q, epsilon: (p - math.exp(epsilon) * q).sum(), "minus sign"),
     (check.adp_exact_delta, lambda p, q, epsilon: np.maximum(p - q, 0).sum(), "epsilon was not used"),
+    (check.adp_exact_delta, where_both_are_possible, "impossible in one world"),
     (check.adp_exact_delta, lambda p, q, epsilon: 0.5, "sets needs"),
+    (check.adp_exact_delta, lambda p, q, epsilon: round(all_sets(p, q, epsilon), 6), ": 0.65102, but the worst of all 32 sets needs 0.651019"),
     (check.adp_exact_delta, lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon=epsilon) if len(p) < 12 else 1 / 6, "random tag"),
     (check.adp_exact_delta, lambda p, q, epsilon: p, "expected a number"),
     (check.adp_exact_delta, lambda p, q: 0, "TypeError"),
@@ -174,7 +182,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_tail, lambda epsilon, delta: -1, "must be positive"),
     (check.adp_tail, lambda epsilon, delta: math.inf, "finite"),
     (check.adp_threshold, release(lift=0.0), "lets a count of 0 pass"),
-    (check.adp_threshold, release(tail=1.0), "lost for nothing"),
+    (check.adp_threshold, release(tail=1.0), "above 1 + ln(1/2δ)/ε"),
+    (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, epsilon, delta / max(len(counts), 1), rng), "divided by the number of categories"),
     (check.adp_threshold, release(scale=0.5), "half the scale"),
     (check.adp_threshold, release(scale=2.0), "twice the scale"),
     (check.adp_threshold, release(pass_all=True), "nothing is held back"),
@@ -209,6 +218,8 @@ UNUSUAL = [
     (check.adp_witness, [4, 3, 2, 1, 0, 0]),
     (check.adp_witness, approximate_dp.P > 2 * approximate_dp.Q),
     (check.adp_witness, [1, 1, 1, 1, 1, 0, 0, 0]),
+    (check.adp_witness, np.where(approximate_dp.P > 2 * approximate_dp.Q)),
+    (check.adp_witness, np.argwhere(approximate_dp.P > 2 * approximate_dp.Q)),
     (check.adp_tail, lambda epsilon, delta: np.array(tail_sigma(epsilon, delta)).astype(np.float32)),
     (check.adp_threshold, strict),
     (check.adp_threshold, from_exponentials),
@@ -226,7 +237,6 @@ LEAKS = [
     (check.adp_threshold, release(one_noise=True)),
     (check.adp_threshold, kept_noise()),
     (check.adp_threshold, whole_noise_with_the_threshold_of_laplace),
-    (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, epsilon, delta / max(len(counts), 1), rng)),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {k: min(v, max(counts.values())) for k, v in RIGHT(counts, epsilon, delta, rng).items()}),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, 1.0, delta, rng)),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, epsilon, 0.05, rng)),

@@ -1,4 +1,5 @@
 """The checkers of the section on composition: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+import itertools
 import math
 
 import numpy as np
@@ -94,6 +95,11 @@ def row_by_row(users, most, epsilon, rng):
         seen[user] = seen.get(user, 0) + 1
         kept += seen[user] <= most
     return kept + (rng.exponential() - rng.exponential()) * most / epsilon
+
+
+def run_by_run(users, most, epsilon, rng):
+    """As `itertools.groupby` without sorting: a user who comes back later is bounded anew."""
+    return sum(min(len(list(run)), most) for _, run in itertools.groupby(users)) + rng.laplace(scale=most / epsilon)
 
 
 class Ledger:
@@ -220,6 +226,11 @@ class InDebt(Forgiving):
         self.left -= epsilon
 
 
+def tolerating(forgives):
+    """More of it."""
+    return type("Tolerating", (InDebt,), {"forgives": forgives})
+
+
 class Silent(Ledger):
     """Does not raise."""
 
@@ -277,6 +288,7 @@ SOLUTIONS = [
 WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_crossover, lambda e, d: first_win(e, d, factor=4.0), "a factor 2 before the square root"),
     (check.comp_crossover, lambda e, d: first_win(e, d, limit=1.0, growth=lambda x: math.tanh(x / 2)), "with tanh"),
+    (check.comp_crossover, lambda e, d: first_win(e, d) and math.floor(2 * math.log(1 / d) / (2 - math.exp(e))) + 1, "does not win yet at k=66"),
     (check.comp_crossover, lambda e, d: first_win(e, d) or 10**9, "the answer is None"),
     (check.comp_crossover, lambda e, d: first_win(e, d) if e < 0.55 else None, "there is such a k"),
     (check.comp_crossover, lambda e, d: first_win(e, d) and first_win(e, d) - 1, "does not win yet"),
@@ -301,10 +313,13 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1 / epsilon), "not a user with all of theirs"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: sizes.max(initial=1) / epsilon), "keenest user"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 2 * most / epsilon), "twice the noise"),
+    (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: (most + 1) / epsilon), "twice the noise"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: most / epsilon / 2), "half of what"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1.6 * most / epsilon), "twice the noise it needs"),
     (check.comp_user, count_ratings(bounded=False), "all ratings are counted"),
     (check.comp_user, lambda users, most, epsilon, rng: float(exact(users, most)), "there is no noise"),
+    (check.comp_user, exact_where(lambda users, most, epsilon: len(users) == 0), "where nobody is in the table"),
+    (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(scale=most / epsilon, size=len(set(users))).sum(), "for each user"),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(most / epsilon), "is the centre"),
     (check.comp_user, lambda users, most, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.comp_user, never_negative, "drawn again while the result is negative"),
@@ -320,6 +335,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_ledger, Trusting, "refills the purse"),
     (check.comp_ledger, Strict, "three times 0.1"),
     (check.comp_ledger, Lax, "tolerance is too large"),
+    (check.comp_ledger, tolerating(1e-8), "tolerance is too large"),
     (check.comp_ledger, Silent, "allows 0.8"),
     (check.comp_ledger, Shared, "a second ledger"),
     (check.comp_ledger, Ledger(1.0), "expected a class"),
@@ -343,16 +359,18 @@ UNUSUAL = [
     (check.comp_user, lambda users, most, epsilon, rng: round(RIGHT(users, most, epsilon, rng))),
     (check.comp_ledger, Method),
     (check.comp_ledger, InDebt),
+    (check.comp_ledger, tolerating(1e-9)),
 ]
 
 LEAKS = [
-    (check.comp_user, exact_where(lambda users, most, epsilon: len(users) == 0)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(set(users.tolist())) == 1)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) > 300)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, epsilon, rng) if len(users) else math.nan),
     (check.comp_user, lambda users, most, epsilon, rng: min(max(RIGHT(users, most, epsilon, rng), 0), len(users))),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, 1.0, rng)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, 4, epsilon, rng)),
+    (check.comp_user, run_by_run),
+    (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + int(rng.laplace(scale=most / epsilon))),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + np.clip(rng.laplace(), -2, 2) * most / epsilon),
     (check.comp_user, lambda users, most, epsilon, rng: exact(users, most) + rng.laplace(scale=most / epsilon / 2**0.5)),
     (check.comp_user, reseeded),

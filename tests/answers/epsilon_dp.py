@@ -219,7 +219,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_survey, people_needed(power=1), "square of the error"),
     (check.dp_survey, people_needed(lambda p: p * (1 - p)), "share of yes among the reports"),
     (check.dp_survey, people_needed(lambda p: p * (1 - p) / (2 * p - 1)), "squared"),
-    (check.dp_survey, people_needed(extra=0.25), "drawing people at random"),
+    (check.dp_survey, people_needed(extra=0.25), "1/4 for the variance of a report"),
     (check.dp_survey, lambda epsilon, error: math.ceil(2**0.5 / epsilon / error), "trusted office"),
     (check.dp_survey, people_needed(up=5), "more than needed"),
     (check.dp_survey, people_needed(up=-5), "too few"),
@@ -232,7 +232,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, five_stars(bound="table"), "whole table"),
     (check.dp_user, first_rows, "fives are lost"),
     (check.dp_user, five_stars(stars_only=False), "not five stars"),
+    (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, np.where(stars >= 4, 5, stars), B, epsilon, rng), "not five stars"),
     (check.dp_user, five_stars(lambda B, epsilon: 2 * B / epsilon), "twice the noise"),
+    (check.dp_user, five_stars(lambda B, epsilon: (B + 1) / epsilon), "twice the noise"),
     (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / 2), "half the noise"),
     (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / 2**0.5), "smaller than that"),
     (check.dp_user, five_stars(lambda B, epsilon: 0), "there is no noise there"),
@@ -294,6 +296,7 @@ LEAKS = [
     (check.dp_user, then(EXACT, lambda out, t, rng: int(np.array(out).astype(np.int8)) + rng.laplace(scale=t[2] / t[3]))),
     (check.dp_user, then(EXACT, lambda out, t, rng: min(out, 100) + rng.laplace(scale=t[2] / t[3]))),
     (check.dp_user, runs_of_user),
+    (check.dp_user, then(EXACT, lambda out, t, rng: out + int(rng.laplace(scale=t[2] / t[3])))),
     (check.dp_user, five_stars(again=True)),
 ]
 

@@ -267,7 +267,8 @@ def dp_survey(respondents):
             "an error is a root of a variance: divide by the square of the error": math.ceil(need * error),
             "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1": math.ceil(p * (1 - p) / error**2),
             "you divide by 2p − 1 once, and the variance needs it squared": math.ceil(p * (1 - p) / (2 * p - 1) / error**2),
-            "you added the error of drawing people at random; here the people are fixed, only their coins are random": math.ceil(need + 0.25 / error**2),
+            "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only their coins are random":
+                math.ceil(need + 0.25 / error**2),
         }
         for reason, value in mistakes.items():
             if abs(got - value) <= 1:
@@ -320,9 +321,9 @@ RELEASES = {
 
 
 def _ratings(*people):
-    """Shuffled rows of users; each is (number of fives, number of twos)."""
+    """Shuffled rows of users; each is (number of fives, number of fours)."""
     users = np.repeat(np.arange(len(people)) * 7 + 3, [sum(person) for person in people]).astype(int)
-    stars = np.concatenate([np.repeat([5, 2], person) for person in people] + [np.empty(0)]).astype(int)
+    stars = np.concatenate([np.repeat([5, 4], person) for person in people] + [np.empty(0)]).astype(int)
     order = np.random.default_rng(1).permutation(len(users))
     return users[order], stars[order]
 
@@ -344,7 +345,7 @@ FEW, MANY = [(1, 0), (0, 3), (2, 0), (5, 1), (0, 2)], [(1 + i % 9, i % 4) for i 
 USERS = [
     _users("no rows / one user with 30 fives", [], [(30, 0)], 4, 1.0, runs=3000, law=True, twice=400),
     _users("no rows / one user with one five", [], [(1, 0)], 3, 0.8, runs=800),
-    _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 2, 0.5, runs=800),
+    _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 1, 1.0, runs=3000),
     _users("one user with nine fives / the same and one with four", [(9, 0)], [(4, 0)], 40, 1.3, runs=800),
     _users("five users / the same and three with 12 fives", FEW, 3 * [(12, 0)], 4, 0.6, runs=4000, law=True),
     _users("60 users, 350 rows / the same and two with 40 fives each", MANY, 2 * [(40, 2)], 3, 0.7, runs=1000),

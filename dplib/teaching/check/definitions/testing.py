@@ -93,7 +93,7 @@ def _refute(program, answer):
     if k1 == 0:
         raise Wrong(f"{seen}: it never happens where it should")
     if k1 > np.e * k2:
-        raise Wrong(f"{seen}: a ratio above e, but too rare to be certain; look for a likelier event")
+        raise Wrong(f"{seen}: a ratio of {k1 / max(k2, 1):.2f}, above e = 2.72, but by no more than luck may add; look for a larger ratio, or a likelier event")
     raise Wrong(f"{seen}: a ratio of {k1 / max(k2, 1):.2f}, and it must be above e = 2.72")
 
 
