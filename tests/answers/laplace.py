@@ -395,6 +395,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_contribution, counts(extra=-1), "rows should be kept"),
     (check.lap_contribution, counts(how="first"), "not by lot"),
     (check.lap_contribution, counts(how="film"), "not by lot"),
+    (check.lap_contribution, lambda rows, films, *given: counts(scale=lambda most: min(most, films))(rows, films, *given), "the only film"),
     (check.lap_contribution, most_seen, "follows the rows that a person has"),
     (check.lap_contribution, with_replacement, "counted twice"),
     (check.lap_contribution, in_total, "rows should be kept"),
@@ -432,6 +433,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_bug, parts(clip=lambda values, low, high: np.clip(np.where(np.isfinite(values), values, low), low, high)), "lap_bug: on (30 sevens"),
     (check.lap_bug, parts(count=lambda values: np.sum(~np.isnan(values))), "every row counts"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (parts()(values, low, high, epsilon, rng)[0], len(values)), "an exact value"),
+    (check.lap_bug, lambda values, low, high, epsilon, rng: (PARTS(values, low, high, epsilon, rng)[0], len(values) + int(rng.laplace(scale=2 / epsilon))),
+     "cut to a whole number before"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: 3.0, "expected a pair"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (values.mean(), len(values)), "a finite number"),
 ]
@@ -449,12 +452,14 @@ UNUSUAL = [
     (check.lap_contribution, by_pandas),
     (check.lap_contribution, by_group),
     (check.lap_contribution, checking.seeded(lambda seed: then(counts(seed=seed), lambda got, *_: np.round(got)))),
+    (check.lap_contribution, checking.seeded(lambda seed: then(counts(seed=seed), lambda got, *_: got.astype(int)))),
     (check.lap_discrete, lambda value, step, epsilon, rng: mechanisms.geometric(value, sensitivity=step, epsilon=epsilon, rng=rng)),
     (check.lap_discrete, whole(draw=by_inverse)),
     (check.lap_discrete, checking.seeded(lambda seed: then(whole(seed=seed), lambda got, *_: [int(x) for x in got]))),
     (check.lap_bug, lambda values, low, high, epsilon, rng: [np.array([part]) for part in parts()(values, low, high, epsilon, rng)]),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], round(got[1]))))),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], max(got[1], 0))))),
+    (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (int(got[0]), int(got[1]))))),
 ]
 
 RELEASE, COUNTS, WHOLE, PARTS = release(), counts(), whole(), parts()

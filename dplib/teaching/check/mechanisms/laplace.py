@@ -290,12 +290,12 @@ def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
 TOWN = [(f"neighbour {i % 97}", i % 4) for i in range(200)]
 RATERS = [
     _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0, runs=1500, twice=300),
-    _raters("one row / the same and two rows of one film", [("b", 1)], [("a", 0), ("a", 0)], 3, 2, 0.6, runs=1000),
+    _raters("one row / the same and four rows of the only film", [("b", 0)], 4 * [("a", 0)], 1, 4, 0.6, runs=1000),
     _raters("four rows of four people / the same and one person with nine rows", list(zip("bcde", (0, 1, 2, 0))), [("a", f % 3) for f in range(9)], 3, 2, 1.0,
             truth=False, runs=1500),
     _raters("200 rows of 97 people / the same and one person with 40 rows", TOWN, [("a", f % 4) for f in range(40)], 4, 1, 0.5, truth=False, runs=600),
 ]
-LOUD = 1e7                                       # so little noise that the kept rows show
+LOUD = 1e18                                      # so little noise that the kept rows show, also in counts that are cut to whole numbers
 
 
 def _kept(counts, rows, films, most, rng, case):
@@ -410,11 +410,11 @@ def lap_discrete(whole):
 
 @functools.cache
 def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.5, clip=lambda x, low, high: sens.clip(x, low=low, high=high),
-           number=len, draw="laplace"):
+           number=len, draw="laplace", cut=lambda noise: noise):
     def parts(values, low, high, epsilon, rng):
         x = clip(values, low, high)
         noise = getattr(rng, draw)
-        return x.sum() + noise(scale=step(low, high, x) / (share * epsilon)), number(values) + noise(scale=1 / (own * epsilon))
+        return x.sum() + noise(scale=step(low, high, x) / (share * epsilon)), number(values) + cut(noise(scale=1 / (own * epsilon)))
 
     return parts
 
@@ -431,6 +431,7 @@ PARTS = {
     "normal noise satisfies no ε at all, its tails fall too fast":
         _parts(lambda low, high, x: 2**0.5 * max(abs(low), abs(high)), own=0.5**1.5, draw="normal"),
     "the count gets all of epsilon: the two together then cost more": _parts(own=1.0),
+    "the noise of the count is cut to a whole number before it is added: 0 comes too often, which costs ln 2 more": _parts(cut=np.trunc),
     "the sum has about twice the noise that is needed": _parts(share=0.25),
     "the count has about twice the noise that is needed": _parts(own=0.25),
     "the scale is divided by the number of rows: it belongs to a mean, and tells n": _parts(lambda low, high, x: max(abs(low), abs(high)) / max(len(x), 1)),
