@@ -311,7 +311,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
     (check.em_median, nan_to_zero, "a NaN is counted as 0"),
     (check.em_median, lambda values, *given: median()(np.where(np.isfinite(values), values, given[0]), *given), "an infinite value is counted as low"),
-    (check.em_median, lambda values, *given: median()(np.where((values >= given[0]) & (values <= given[1]), values, given[0]), *given), "within 0.4 of 8"),
+    (check.em_median, lambda values, *given: median()(np.where((values >= given[0]) & (values <= given[1]), values, given[0]), *given), "within 40 of 800"),
     (check.em_median, by_weights(log=False), "an array of 2,000"),
     (check.em_median, by_weights(log=True), "came out exactly"),
     (check.em_median, on_a_grid(1.0), "the same and two at the top"),
@@ -341,6 +341,7 @@ UNUSUAL = [
     (check.em_median, asks_first),
     (check.em_median, lambda *arguments: np.array(by_dplib(*arguments))),
     (check.em_median, checking.seeded(lambda seed: then(median(seed=seed), lambda got, *_: round(got, 2)))),
+    (check.em_median, checking.seeded(lambda seed: then(median(seed=seed), lambda got, *_: round(got)))),
 ]
 
 WINNER, FLIP, MEDIAN = winner(), flip(), median()
