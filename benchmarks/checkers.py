@@ -4,8 +4,8 @@
     .venv/bin/python benchmarks/checkers.py --only dp_user --seeds 20 --output /dev/stdout
 
 In a round every solution and every unusual right answer of a checker is judged with one stream of luck (in the first round only, where the answer
-has none of its own), and in the first round every leak. What was counted stays in the table until the code of the checker or of its right answers
-and leaks changes: comments, docstrings, wrong answers, tests and the words of a message may.
+has none of its own), and in the first round every leak. What was counted stays in the table until code changes on which it may depend: comments,
+docstrings, the words of a message, wrong answers, tests and other checkers may change.
 """
 import os
 
@@ -29,6 +29,7 @@ CHECK = HERE.parent / "dplib" / "teaching" / "check"
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
 
 checking = importlib.import_module("checking")
+TABLES = ("SOLUTIONS", "UNUSUAL", "LEAKS")
 HEAD = ("checker", "code", "streams of luck", "right answers judged", "refused", "seconds in all", "longest", "leaks", "leaks refused")
 
 
@@ -57,31 +58,54 @@ class Wordless(ast.NodeTransformer):
         return ast.Constant("words") if isinstance(node.value, str) and " " in node.value else node
 
 
-def meaning(path):
-    """The code of a file as far as a right answer or a leak may depend on it: no comments, docstrings, tables of wrong answers, tests, words."""
+def parts(path):
+    """The statements of a file, without comments and docstrings, those of a checker without words."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            node.body = [part for part in node.body if not (
-                isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
-                or isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in ("STUBS", "WRONG")
-                or isinstance(part, ast.FunctionDef) and part.name.startswith("test_"))]
-    return ast.dump(Wordless().visit(tree) if path.is_relative_to(CHECK) else tree)
+            node.body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    return (Wordless().visit(tree) if path.is_relative_to(CHECK) else tree).body
+
+
+def names(*nodes):
+    return {getattr(part, "id", None) or part.attr for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
+
+
+def meaning(section, name, known):
+    """What a right answer or a leak of checker `name` may depend on, of its section's checkers and answers: all that it leads to by names.
+
+    Of a table it takes the rows in which this checker stands, or none that is `known`.
+    """
+    wanted, defined = [], {}
+    for node in section:
+        bound = {node.name} if isinstance(node, ast.ClassDef | ast.FunctionDef) else names(*node.targets) if isinstance(node, ast.Assign) else set()
+        if bound & {*TABLES}:
+            rows = node.value.elts if isinstance(node.value, ast.List) else [node.value]
+            wanted += [row for row in rows if name in names(row) or not known & names(row)]
+        elif not bound or name in bound:
+            wanted.append(node)
+        for one in bound - {*TABLES, "WRONG", "STUBS"}:
+            defined.setdefault(one, []).append(node)
+    for node in wanted:                          # grows
+        wanted += [found for used in sorted(names(node) - known) for found in defined.get(used, ()) if found not in wanted]
+    return "".join(sorted(map(ast.dump, wanted)))
 
 
 def checkers():
     """Name -> (module of answers, hash of the code)."""
+    shared = "".join(map(ast.dump, (part for path in (*sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))) for part in parts(path))))
     for path in sorted((HERE.parent / "tests" / "answers").glob("*.py")):
-        module, (section,) = importlib.import_module(f"answers.{path.stem}"), CHECK.glob(f"*/{path.name}")
-        read = [path, section, *sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))]
-        code = hashlib.sha256("".join(map(meaning, read)).encode()).hexdigest()[:8]
-        yield from {checker.__name__: (module.__name__, code) for checker, _ in module.SOLUTIONS}.items()
+        module, (checked,) = importlib.import_module(f"answers.{path.stem}"), CHECK.glob(f"*/{path.name}")
+        known, section = {checker.__name__: None for checker, _ in module.SOLUTIONS}, parts(checked) + parts(path)
+        for name in known:
+            code = hashlib.sha256((shared + meaning(section, name, known.keys())).encode()).hexdigest()[:8]
+            yield name, (module.__name__, code)
 
 
 def answers(module, name, seed):
     """(kind and row, answer, whether ✓ is right) of a round."""
     tables = importlib.import_module(module)
-    for kind in ("SOLUTIONS", "UNUSUAL", "LEAKS"):
+    for kind in TABLES:
         for row, (checker, given) in enumerate(getattr(tables, kind, ())):
             lucky = given(0) is not given(0) if kind == "SOLUTIONS" else isinstance(given, checking.Seeded) and kind != "LEAKS"
             if checker.__name__ == name and (lucky or seed == 0):

@@ -128,25 +128,34 @@ def test_a_script_finds_what_it_imports_wherever_it_is_called(script, tmp_path):
     assert done.returncode == 0 and "usage:" in done.stdout, done.stderr
 
 
-CHECKER = '''
-def check(answer):
+CHECKERS = '''
+ONE = 1
+def first(answer):
     """Whether it is one."""
-    if answer != 1:
+    if answer != ONE:
         raise Wrong(f"not {answer}")
     return "it is one"
+def second(answer):
+    assert answer == 2
+SOLUTIONS = [(check.first, lambda seed: ONE), (check.second, lambda seed: 2)]
+WRONG = [(check.first, 2, "not 2")]
 '''
 
 
 @pytest.mark.parametrize("old, new, counts", [("Whether", "If", False), ("it is one", "that is one", False), ('f"not {answer}"', '"no one"', False),
-                                              ("!= 1", "!= 2", True), ("Wrong", "NotAttempted", True), ("    return", "    answer += 1\n    return", True)])
-def test_a_measured_checker_is_measured_again_when_more_than_words_change(old, new, counts, tmp_path, monkeypatch):
+                                              ("== 2", "== 3", False), ("seed: 2", "seed: 3", False), ("first, 2", "first, 3", False),
+                                              ("!= ONE", "!= TWO", True), ("Wrong(", "NotAttempted(", True),
+                                              ("    return", "    answer += 1\n    return", True),
+                                              ("ONE = 1", "ONE = 1.0", True), ("seed: ONE", "seed: 1", True)])
+def test_a_measured_checker_is_measured_again_when_its_code_changes(old, new, counts, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
     measured = importlib.import_module("checkers")
     monkeypatch.setattr(measured, "CHECK", tmp_path)
     file, meanings = tmp_path / "section.py", []
-    for text in (CHECKER, CHECKER.replace(old, new)):
+    assert old in CHECKERS
+    for text in (CHECKERS, CHECKERS.replace(old, new)):
         file.write_text(text, encoding="utf-8")
-        meanings.append(measured.meaning(file))
+        meanings.append(measured.meaning(measured.parts(file), "first", {"first", "second"}))
     assert (meanings[0] != meanings[1]) == counts
 
 
