@@ -94,10 +94,10 @@ def _guarded(epsilon):
     return fraction
 
 
-EDGE, REPLAYED, MOST_BITS = 6, 200, 200_000
+EDGE, REPLAYED, MOST_BITS = 6, 100, 200_000
 
 
-COINS = ((Fraction(1), 3000), (Fraction(1, 3), 2500), (Fraction(4, 7), 2000), (Fraction(1, 20), 250))           # ε, draws
+COINS = ((Fraction(1), 16_000), (Fraction(1, 3), 15_000), (Fraction(4, 7), 5000), (Fraction(1, 100), 120))           # ε, draws
 
 
 @checker
@@ -170,7 +170,7 @@ def fin_coins(whole_noise):
         chance = float(law @ law)
         if abs(same - chance) > 7 * math.sqrt(chance / half):
             raise Wrong(f"{where}: successive noises depend on one another")
-    return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from coins and without floats; "
+    return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from coins, and with no float that we saw; "
             "that it is exact is yours to prove")
 
 
@@ -254,13 +254,20 @@ def fin_seed(exact_total):
             continue
         hints = {
             "the total but for a rounding; return the whole number": abs(got - total) < 1e-6,
-            "the mean; the total is n times that": n > 1 and abs(got - total / n) < 1,
+            "the mean; the total is n times that": n > 1 and (abs(got - total / n) < 1e-6 or got == round(total / n)),
             "the release, rounded; the noise is still in it": got in (round(released), round(n * released)),
-            "wrong; the last seed below the bound is a seed too": secret == seeds - 1,
+            "wrong; the last seed below the bound is a seed too": got == _nearest(released, n, scale, range(seeds - 1)),
+            "wrong; 0 is a seed too": got == _nearest(released, n, scale, range(1, seeds)),
         }
         why = next((hint for hint, fits in hints.items() if fits), "wrong; which seed leaves a multiple of 1/n, to within 1e-9?")
         raise Wrong(f"{where}: the total was {total:,}, and {got:,.10g} is {why}")
     return "five totals recovered, five seeds and scales"
+
+
+def _nearest(released, n, scale, seeds):
+    """The total that these seeds make nearest to a whole number."""
+    totals = [n * (released - np.random.default_rng(seed).laplace(scale=scale)) for seed in seeds]
+    return round(min(totals, key=lambda rest: abs(rest - round(rest))))
 
 
 HARMLESS = {
