@@ -271,6 +271,8 @@ WRONG = [
     (check.fin_coins, lambda epsilon, bit: (1 + failures(epsilon, bit)) * (1 if bit() else -1), "0 never comes"),
     (check.fin_coins, lambda epsilon, bit: whole_noise(Fraction(1), bit), "noise for ε = 1"),
     (check.fin_coins, lambda epsilon, bit: whole_noise(epsilon / 2, bit), "twice as large"),
+    (check.fin_coins, by_remainders, "remainders of numbers with 1 bits to spare"),
+    (check.fin_coins, short_series, "after its fourth term"),
     (check.fin_coins, by_float, "a float was made"),
     (check.fin_coins, by_decimal, "float with more digits"),
     (check.fin_coins, cut_tails, "where the sizes are cut off"),
