@@ -323,6 +323,14 @@ def exact_level(k, epsilon, beta):
     return brentq(excess, 0.0, 5000.0)
 
 
+def union_bound(k, epsilon, beta):
+    return exact_level(1, epsilon, beta / k)
+
+
+def as_if_independent(k, epsilon, beta):
+    return exact_level(1, epsilon, 1 - (1 - beta) ** (1 / k))
+
+
 def counted_from_one(*arguments):
     index = first_above()(*arguments)
     return None if index is None else index + 1
@@ -373,6 +381,7 @@ LEAKS = [
     (check.svt_build, of_standard_noise(new_threshold_every_ten)),
     (check.svt_build, of_standard_noise(eight_noises_in_turn)),
     (check.svt_build, at_epsilon_one),
+    *((check.svt_build, lambda answers, *rest, whole=whole: first_above()(list(map(whole, answers)), *rest)) for whole in (int, round)),
     (check.svt_build, noisiest),
     (check.svt_build, first_above(1.7, 3.4)),
     (check.svt_mend, RefusesOnce),
@@ -418,6 +427,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_build, lambda answers: 0, "TypeError"),
     (check.svt_build, "no function", "expected a function"),
     (check.svt_level, lambda k, epsilon, beta: 8 * (np.log(k) + np.log(2 / beta)) / epsilon, "the theorem's"),
+    (check.svt_level, union_bound, "for k=2, epsilon=0.25, beta=0.4"),
+    (check.svt_level, as_if_independent, "for k=2, epsilon=0.25, beta=0.4"),
     (check.svt_level, lambda k, epsilon, beta: exact_level(1, epsilon, beta), "too low"),
     (check.svt_level, lambda k, epsilon, beta: 1.1 * exact_level(k, epsilon, beta), "higher than needed"),
     (check.svt_level, lambda k, epsilon, beta: 0.999 * exact_level(k, epsilon, beta) - 0.01, "too low"),

@@ -134,6 +134,14 @@ def leaves_out(values, bounds, threshold, budget, rng):
     return bound, total - bound * (values > bound).sum(), number
 
 
+def pays_for_what_passed(values, bounds, threshold, budget, rng):
+    own = Budget(budget.epsilon)
+    got = auto_mean()(values, bounds, threshold, own, rng)
+    for _ in range(1 if got[0] == bounds[-1] else 3):
+        budget.spend(budget.epsilon / 3)
+    return got
+
+
 def clips_in_place(values, bounds, threshold, budget, rng):
     bound, total, number = auto_mean()(values, bounds, threshold, budget, rng)
     values[values > bound] = bound
@@ -229,6 +237,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_auto_mean, auto_mean(sign=1), "wrong sign"),
     (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),
     (check.svt_auto_mean, leaves_out, "leaves out everybody above"),
+    (check.svt_auto_mean, pays_for_what_passed, "in all 0.3 of 0.9"),
+    (check.svt_auto_mean, lambda values, *rest: auto_mean()(values[values > 0], *rest), "the noisy count: the noise does not have the right law"),
+    (check.svt_auto_mean, lambda values, *rest: auto_mean()(values.astype(int), *rest), "the noisy sum"),
     (check.svt_auto_mean, clips_in_place, "changes the table"),
     (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),                  # the table is as it was
     (check.svt_auto_mean, auto_mean(unit=True), "sensitivity 1"),

@@ -60,7 +60,7 @@ def _fresh(first, second, who):
                 raise Wrong(f"{who} one draw of noise: anyone who puts them together sees through it; draw afresh for each")
 
 
-VALUES = np.append(np.repeat([3.0, 12.0, 40.0, 90.0], [40, 9, 5, 3]), 700.0)    # skewed: one person of 58 has 700
+VALUES = np.append(np.repeat([0.0, 3.5, 12.0, 40.0, 90.0], [20, 40, 9, 5, 3]), 700.0)     # skewed: one person of 78 has 700
 BOUNDS = np.array([10, 20, 50, 100, 800, 3000])                                # two candidates above everybody
 
 
@@ -74,8 +74,11 @@ def _many(threshold, epsilon):
 
 
 def _paid(auto_mean, arguments, rng):
-    values, bounds, threshold, epsilon = arguments
-    return ask(auto_mean, values, bounds, threshold, Budget(epsilon), rng)
+    *given, epsilon = arguments
+    got = ask(auto_mean, *given, budget := Budget(epsilon), rng)
+    if len(budget.ledger) != 3:                  # where nothing passed, perhaps
+        _ledger(budget, epsilon)
+    return got
 
 
 def _tables(what, one, two, epsilon, **settings):
