@@ -73,10 +73,18 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
         return index_pmf(answers, threshold=threshold, noise=Scales(b1, b2, np.inf))
 
     b1, b2, _ = scales(epsilon, sensitivity=sensitivity)
+    if sensitivity != 1:                         # it was right where both are 1, so it is how they enter
+        unit, plain = scales(epsilon), scales(1.0, sensitivity=sensitivity)
+        return {
+            "the noise ignores epsilon": law(plain.threshold, plain.query), "the noise ignores the sensitivity": law(unit.threshold, unit.query),
+            "the noise grows with epsilon: divide by it": law(*scales(1 / epsilon, sensitivity=sensitivity)[:2]),
+            "the noise on the threshold ignores the sensitivity": law(unit.threshold, b2),
+            "the noise on the answers ignores the sensitivity": law(b1, unit.query),
+        }
     alone = [index_pmf([answer], threshold=threshold, noise=Scales(b1, b2, np.inf))[0] for answer in answers]
     certain = np.where(answers >= threshold, 1.0, 0.0)
     public = np.exp(log_laplace_cdf((answers - threshold) / b2))
-    rivals = {
+    return {
         "the two scales are swapped: the wide noise belongs to the answers": law(b2, b1),
         "one noise serves all answers: then two answers keep their order, and between (0, 1) and (1, 0) an outcome can become impossible, "
         "an infinite loss; each comparison needs a noise of its own": _shared(alone),
@@ -92,12 +100,6 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
         "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": law(b1 / 2**0.5, b2 / 2**0.5),
         "private, but with twice the noise it needs: answers are worse for nothing": law(2 * b1, 2 * b2),
     }
-    if sensitivity != 1:
-        unit = scales(epsilon)
-        rivals["the noise ignores the sensitivity"] = law(unit.threshold, unit.query)
-        rivals["the noise on the threshold ignores the sensitivity"] = law(unit.threshold, b2)
-        rivals["the noise on the answers ignores the sensitivity"] = law(b1, unit.query)
-    return rivals
 
 
 PLAIN, RUNS = [-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0], 16_000
@@ -168,7 +170,7 @@ def svt_build(first_above):
             why = ("is the `return` missing?" if got is None else "that is the place of the first No: is the comparison turned round?" if got == 0
                    else "indices begin at 0, and the run stops at its first Yes")
             raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: {why}")
-    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)), rng)
+    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 1.4, 3.0)), rng)
     return f"the law of AboveThreshold; {battery(first_above, _index, BUILD, seed=20, may_change=True)}"
 
 
