@@ -170,7 +170,7 @@ def svt_build(first_above):
             why = ("is the `return` missing?" if got is None else "that is the place of the first No: is the comparison turned round?" if got == 0
                    else "indices begin at 0, and the run stops at its first Yes")
             raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: {why}")
-    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 1.4, 3.0)), rng)
+    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([-8.0, 4.0, -12.0, 12.0], 1.0, 1.4, 3.0)), rng)
     return f"the law of AboveThreshold; {battery(first_above, _index, BUILD, seed=20, may_change=True)}"
 
 
