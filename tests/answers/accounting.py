@@ -28,7 +28,7 @@ def by_search(curve, delta):
     return minimize_scalar(lambda x: budget.rdp_to_approx(1 + math.exp(x), curve(1 + math.exp(x)), delta=delta), bounds=(-3, 6.2), method="bounded").fun
 
 
-def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True, doubt=1e-11, cut=math.inf):
+def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True, doubt=1e-11, cut=math.inf, prob=False):
     """A learner's accountant, right unless told otherwise."""
     p, q = np.asarray(p), np.asarray(q)
     h = width / k
@@ -45,7 +45,7 @@ def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=
         law = np.roll(np.fft.irfft(np.fft.rfft(mass, size) ** k, size), half - k * n)[half:]
         points = h * np.arange(law.size)
         law = np.where(points > cut, 0, law)
-        tail = np.cumsum(law[::-1])[::-1] - np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost + more
+        tail = np.cumsum(law[::-1])[::-1] - (not prob) * np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost + more
         held = np.flatnonzero(tail <= delta)
         ends.append(points[held[0]] if len(held) else k * loss.max() + h)
     return max(ends[0] - h, 0.0), ends[1]
@@ -148,6 +148,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_pld, changed(bracket, low=np.ceil), "rounded down"),
     (check.acc_pld, lambda p, q, k, delta: [(fdp.finite(q, p) ** k).epsilon(delta) + 1e-6] * 2, "does not hold the true 4.306791373"),
     (check.acc_pld, changed(bracket, infinite=False), "is forgotten"),
+    (check.acc_pld, changed(bracket, prob=True), "is δ the mean of"),
+    (check.acc_pld, lambda p, q, k, delta: (bracket(p, q, k, delta)[0] + 0.03 / k, bracket(p, q, k, delta)[1]), "one grid point lower"),
     (check.acc_pld, changed(bracket, cut=4.0), "what is dropped be charged"),
     (check.acc_pld, changed(bracket, window=12.0), "other end of the transform"),
     (check.acc_pld, changed(bracket, width=0.5), "wide"),

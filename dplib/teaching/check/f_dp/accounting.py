@@ -169,9 +169,9 @@ def acc_pld(my_bracket):
                 hint = ": for the upper end every loss must be rounded up, not to the nearest point, and what is dropped be charged to delta"
             raise Wrong(f"{case} does not hold the true {exact:.{places}f}{hint}")
         if low > exact + 1e-9:
-            hint = "for the lower end every loss must be rounded down"
-            if low >= 1.25 * exact:
-                hint = "is it p against q, and are only the outcomes with q = 0 infinite?"
+            hint = "for the lower end every loss must be rounded down, and ε be read off one grid point lower"
+            if low >= exact + 0.1:
+                hint = "is it p against q, are only the outcomes with q = 0 infinite, and is δ the mean of 1 - e^(ε - loss) where the loss is above ε?"
             raise Wrong(f"{case} does not hold the true {exact:.{places}f}: {hint}")
         if high - low >= 0.1:
             hint = "k times the step of the grid, and a step or two for reading ε off it" if delta else _NOTHING_LEFT
