@@ -79,6 +79,13 @@ def either_way(f, accused, found, n, confidence):
     return bool(np.any(beta < f(alpha)) or np.any(alpha < f(beta)))
 
 
+def cut_off(f, accused, found, n, confidence):
+    """Where the limit is not defined, as at n of n, it counts as 0."""
+    tail = (1 - confidence) / (2 * len(accused))
+    alpha, beta = (np.nan_to_num(betaincinv(k + 1, n - k, 1 - tail)) for k in (accused, n - found))
+    return bool(np.any(beta < f(alpha)))
+
+
 def by_hoeffding(f, accused, found, n, confidence):
     """Wider limits, one test at a time, an integer for an answer."""
     width = math.sqrt(math.log(2 * len(accused) / (1 - confidence)) / (2 * n))
@@ -160,6 +167,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, lambda *a: refuted(*a, low=True), "every count as expected"),
     (check.tf_verdict, lambda *a: refuted(*a, swap=True), "(n - found)/n"),
     (check.tf_verdict, either_way, "an honest one-sided program"),
+    (check.tf_verdict, cut_off, "an honest one-sided program"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
     (check.tf_verdict, lambda f, accused, found, *rest: refuted(f, accused[:20], found[:20], *rest), "at the last of 30 tests"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),

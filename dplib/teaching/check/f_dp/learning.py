@@ -461,7 +461,7 @@ def sgd_ghost(clipped_sum):
     for far in 10.0 ** np.arange(13):            # the text's guard against rounding: two places that nearly cancel, 50 apart
         size = np.linalg.norm(_joined(clipped_sum, np.array([[[far], [far + 50]]]), np.array([[[1.0], [-1.0]]]), 1.0, f"with inputs of {far:g}"))
         if size > 1 + 1e-6:
-            raise Wrong(f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 it has length {size:.3g}; "
+            raise Wrong(f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 it has length {size:.7g}; "
                         "add more to the square of its length than rounding can have taken")
     n, m, d = 800, 2, 64
     a, b = rng.normal(size=(2, n, m, d))

@@ -218,7 +218,7 @@ def tf_verdict(refuted):
         if says(laplace, blind, blind, n) or says(laplace, *expected(0.2, n), n):
             raise Wrong(f"a program that tells far less than it may, {n:,} runs: its points lie above the curve, and you call the claim refuted. "
                         "Is beta the share missed, (n - found)/n?")
-        for name, f, counts in (("Laplace", laplace, expected(1.0, n)), ("one-sided", bent, ([n // 10], [n // 2]))):
+        for name, f, counts in (("Laplace", laplace, expected(1.0, n)), ("one-sided", bent, ([0, n // 10, n], [0, n // 2, n]))):
             if says(f, *counts, n):
                 raise Wrong(f"an honest {name} program, {n:,} runs, every count as expected: its points lie on the curve f, and you call the claim refuted. "
                             "A point is below the curve for sure only where its upper limits are")
