@@ -114,6 +114,7 @@ def _rivals(parties, epsilon, sensitivity):
 @checker
 def agg_part(part):
     """`part(parties, epsilon, sensitivity, size, rng)`: `parties` of them add up to whole-number Laplace noise."""
+    totals = []
     for case, (parties, epsilon, sensitivity) in enumerate(CASES):
         many = 30_000 if parties <= 60 else 6_000
         rng, size = luck(70 + case), parties * many
@@ -134,6 +135,7 @@ def agg_part(part):
                     if abs(order.std() / sd - 1) < 0.02:
                         words += "; their size is right, and their law another"
                 raise Wrong(f"{given}: {words}") from None
+        totals.append(drawn.sum())
         if parties > 1:
             neighbours, half, one = drawn.reshape(many, parties), size // 2, float(np.mean(drawn != 0))
             pairs = {"beside each other": neighbours[:, :2].T, "half of the list apart": (drawn[:half], drawn[-half:]),
@@ -146,6 +148,8 @@ def agg_part(part):
             owner = np.mean(neighbours != 0, axis=0)
             if scipy.stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
                 raise Wrong(f"{given}: some of the parts are larger than others; every part has the same law")
+    if not any(totals):                                      # by chance once in 10^11
+        raise Wrong("all parts of a call add up to exactly 0: what one person adds another takes away; each draws on their own")
     again = [_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79)]
     if np.mean(again[0] == again[1]) > 0.5:                  # two right answers agree in about one place of forty
         raise Wrong("two calls give the same parts: draw them anew, from rng")
