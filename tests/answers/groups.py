@@ -320,6 +320,7 @@ WRONG = [
     (check.grp_lot, popular_first, "what others have seen"),
     (check.grp_lot, first_rows, "the order of the table"),
     (check.grp_lot, seed_inside, "the places in the table"),
+    (check.grp_lot, seed_of_the_size, "or to its size"),
     (check.grp_gaussian, lambda e, s, t, m: exact_delta(e, s, t, m) if t > 1 else 0.5, "a false promise"),
     (check.grp_lot, one_lot, "one lot for all"),
     (check.grp_lot, alphabetical, "not fair"),

@@ -316,8 +316,8 @@ def _kept(keep_some, rows, most, rng, what):
         return got
     short = (may - size.reindex(may.index, fill_value=0)).idxmax()
     if size.get(short, 0) < may[short]:
-        raise Wrong(f"{what}, most = {most}: {size.get(short, 0)} films of user {short!r} are kept, and {may[short]} could be; "
-                    "a bound on the whole table, or on the rows before each pair is made unique, loses some")
+        raise Wrong(f"{what}, most = {most}: {size.get(short, 0)} films of user {short!r} are kept, and {may[short]} could be: "
+                    "is the bound on the whole table, or on the rows before each pair is made unique, or may a draw take the same film again?")
     return got
 
 
@@ -333,7 +333,7 @@ def _same_for_all_rng(keep_some, what, before, others):
     for rows, how in others:
         if moved := len(first - kept(rows, 75)):
             raise Wrong(f"{what}: nothing is taken from rng, and {how} {moved:,} users keep another film: the lot belongs to the places in the table, "
-                        "which others decide. Draw from rng, or from a hash of user and film")
+                        "or to its size, which others decide. Draw from rng, or from a hash of user and film")
 
 
 PEOPLE, RUNS = 1500, 3
