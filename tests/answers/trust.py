@@ -153,6 +153,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.agg_part, part(q=lambda n, epsilon, sensitivity: math.exp(-epsilon)), "sensitivity is left out"),
     (check.agg_part, part(shape=lambda parties: 1.0, q=lambda n, epsilon, sensitivity: math.exp(-epsilon * n / sensitivity)), "rate is divided"),
     (check.agg_part, part(shape=lambda parties: 0.5 / parties), "the shape is 1/(2 parties)"),
+    (check.agg_part, lambda n, epsilon, sensitivity, size, rng: sensitivity * part()(n, epsilon, 1, size, rng), "times the sensitivity"),
     (check.agg_part, rounded, "the sums"),
     (check.agg_part, shuffled, "all parts of a call add up to exactly 0"),
     (check.agg_part, now_and_then, "their size is right, and their law another"),

@@ -103,6 +103,8 @@ def _rivals(parties, epsilon, sensitivity):
     fine = {
         "each part is the whole noise: parties times too much of it": _difference(parties, q),
         "the sensitivity is left out of the rate: q is exp(-epsilon/sensitivity)": _difference(1.0, math.exp(-epsilon)),
+        "this is noise for sensitivity 1, times the sensitivity: every sum is a multiple of it, and shows a change of 1 for sure":
+            np.where(tails % sensitivity == 0, _difference(1.0, math.exp(-epsilon))[tails // sensitivity], 0.0),
         "the rate is divided among the people, and not the shape: q belongs to the sum": _difference(parties, math.exp(-epsilon * parties / sensitivity))
         if parties * epsilon < 600 else np.where(tails == 0, 1.0, 0.0),
         "the shape is 1/(2 parties): the two variables of a part each have the shape 1/parties": _difference(0.5, q),
