@@ -96,6 +96,11 @@ def by_name(queries, bits, epsilon, rng):
     return [int(row @ bits) + rng.laplace(0, scale) for row in queries]
 
 
+def equal_questions_once(queries, bits, epsilon, rng):
+    once, place = np.unique(queries, axis=0, return_inverse=True)
+    return private()(once, bits, epsilon, rng)[place.ravel()]
+
+
 def own_counts(seed):
     return private(seed=seed)
 
@@ -145,13 +150,30 @@ def sum_zero(queries, bits, epsilon, rng):
     return queries @ bits + (noise - noise.mean() if len(noise) > 1 else noise)
 
 
+def drawn_again(top):
+    """Draws each answer again until it is possible."""
+    def function(queries, bits, epsilon, rng):
+        exact, scale = queries @ bits, queries.sum(axis=0).max() / epsilon
+        noise = rng.laplace(scale=scale, size=len(exact))
+        for j in range(len(exact)):
+            while not 0 <= exact[j] + noise[j] <= top(queries):
+                noise[j] = rng.laplace(scale=scale)
+        return exact + noise
+
+    return function
+
+
+def never_much_noise(queries, bits, epsilon, rng):
+    return private()(queries, bits, max(epsilon, 0.3), rng)
+
+
 def remembers():
     kept = {}
     return lambda queries, bits, epsilon, rng: queries @ bits + kept.setdefault(queries.shape, private()(queries, 0 * bits, epsilon, rng))
 
 
 LEAKS = [(check.rec_defend, leak) for leak in (
-    same_size, only_where_ill, first_eight, ill_only, clipped, sum_zero, remembers(), *map(unless, (
+    same_size, only_where_ill, first_eight, ill_only, clipped, sum_zero, never_much_noise, remembers(), *map(unless, (
         lambda queries, bits: bits.sum() == 2, lambda queries, bits: not bits.any(), lambda queries, bits: bits.all(),
         lambda queries, bits: len(bits) == 1, lambda queries, bits: len(bits) > 100)),
     lambda queries, bits, epsilon, rng: private()(queries, bits, 1.0, rng))]
@@ -184,7 +206,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_ages, lambda *a: fitting(*a, exact_oldest=False), "oldest is not that old"),
     (check.rec_ages, lambda *a: fitting(*a, near=1), "its mean is"),
     (check.rec_ages, lambda *a: fitting(*a, near=1e-9), "its mean 43.667"),
-    (check.rec_ages, lambda *a: {ages for ages in fitting(*a) if ages[len(ages) // 2] == a[1]}, "its median is 15.5"),
+    (check.rec_ages, lambda *a: {ages for ages in fitting(*a) if ages[len(ages) // 2] == a[1]}, "its median is 49.5"),
+    (check.rec_ages, lambda *a: {ages for ages in fitting(*a) if ages[0] > 0}, "(0, 99) fits as well"),
+    (check.rec_ages, lambda *a: {ages for ages in fitting(*a) if ages[-1] < 99}, "(0, 99) fits as well"),
     (check.rec_ages, lambda *a: set(), "is missing"),
     (check.rec_ages, 7, "expected a function"),
     (check.rec_collapse, lambda n, m, majority: np.sqrt(m) / (4 * ndtri(majority + 0.05)), "m - n"),
@@ -198,6 +222,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_mend, lambda q, a, b: np.abs(a - q @ b).mean(), "mean absolute"),
     (check.rec_mend, lambda q, a, b: np.std(a - q @ b), "constant error"),
     (check.rec_mend, lambda q, a, b: np.sqrt(np.mean((a - q[::-1] @ b) ** 2)), "same questions"),
+    (check.rec_mend, lambda q, a, b: np.sqrt(np.sum((a - q @ b) ** 2)), "the root of the mean of the squares"),
+    (check.rec_mend, lambda q, a, b: np.sqrt(np.sum((a - q @ b) ** 2) / len(b)), "one for each question"),
+    (check.rec_mend, lambda q, a, b: [].append(rmse(q, a, b)), "is the `return` missing"),
+    (check.rec_tracker, lambda ask, n, target: [].append(spy()(ask, n, target)), "is the `return` missing"),
     (check.rec_defend, lambda queries, bits, epsilon, rng: queries @ bits, "no noise at all"),
     (check.rec_tracker, lambda ask, n, target: ask.__self__.values[target], "AttributeError"),
     (check.rec_defend, private(lambda queries: 1), "as if it were alone"),
@@ -207,7 +235,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_defend, private(factor=2**-0.5), "smaller than that by √2"),
     (check.rec_defend, private(lambda queries: queries.shape[1]), "number of people"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=1).max()), "of all or of a group"),
-    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "here each answer has the noise 1/ε"),
+    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "the one who is in all four groups is"),
     (check.rec_defend, private(lambda queries: len(queries) ** 0.5), "like the root of the number of groups"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=0).max() + 1), "here with about twice"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=0).mean()), "average person"),
@@ -217,6 +245,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_defend, private(draw="normal"), "no ε at all"),
     (check.rec_defend, private(shared=True), "one noise serves all"),
     (check.rec_defend, same_size, "same size"),
+    (check.rec_defend, drawn_again(lambda queries: queries.shape[1]), "drawn again until each answer is possible"),
+    (check.rec_defend, drawn_again(lambda queries: np.inf), "drawn again until no answer is below 0"),
     (check.rec_defend, frozen, "a seed is fixed inside"),
     (check.rec_defend, lambda *a: private()(*a)[:3], "expected 4 numbers"),
     (check.rec_defend, lambda *a: print(end=""), "is the `return` missing"),
@@ -231,6 +261,8 @@ UNUSUAL = [
     (check.rec_defend, private(len)),
     (check.rec_defend, checking.seeded(geometric)),
     (check.rec_defend, by_name),
+    (check.rec_defend, lambda queries, bits, epsilon, rng: np.abs(private()(queries, bits, epsilon, rng))),
+    (check.rec_defend, equal_questions_once),
     (check.rec_defend, lambda queries, bits, epsilon, rng: np.round(private()(queries, bits, epsilon, rng))),
 ]
 

@@ -5,9 +5,16 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
-from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, number
+from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, is_stub, number
 
 __all__ = ["rec_ages", "rec_collapse", "rec_defend", "rec_mend", "rec_tight", "rec_tracker"]
+
+
+def _nothing(got, function):
+    if got is ... or got is None and is_stub(function):
+        raise NotAttempted
+    if got is None:
+        raise Wrong("your function returned None: is the `return` missing?")
 
 
 class _Interface:
@@ -38,8 +45,7 @@ def rec_tracker(spy):
             got = spy(lambda group, desk=interface: desk.ask(group), n, target) if callable(spy) else ask(spy)
         except PermissionError as refusal:
             raise Wrong(f"with n = {n} and k = {k} a question was {refusal}; every group that you ask about, and the rest, must be large") from None
-        if got is None or got is ...:
-            raise NotAttempted
+        _nothing(got, spy)
         if interface.questions > 5:
             raise Wrong(f"{interface.questions} questions, and five are allowed (four are enough)")
         if not np.isclose(float(got), values[target], rtol=0, atol=0.5):
@@ -84,7 +90,7 @@ def _fitting(count, median, mean, oldest):
 @checker
 def rec_ages(fitting):
     """`fitting(count, median, mean, oldest)`: all sorted tuples of ages that fit."""
-    for count, median, mean, oldest in ((3, 30, 44, 82), (3, 30, 43.7, 82), (2, 15.5, 15.5, 21), (4, 11.5, 11.8, 20), (1, 7, 7, 7), (3, 5, 9, 6)):
+    for count, median, mean, oldest in ((3, 30, 44, 82), (3, 30, 43.7, 82), (2, 49.5, 49.5, 99), (4, 11.5, 11.8, 20), (1, 7, 7, 7), (3, 5, 9, 6)):
         got = answered(fitting, count, median, mean, oldest)
         got, right = [tuple(int(age) for age in ages) for ages in got], _fitting(count, median, mean, oldest)
         where = f"for {count} people, median {median:g}, mean {mean:g}, oldest {oldest}"
@@ -134,8 +140,7 @@ def rec_mend(rmse):
         except ValueError as problem:
             raise Wrong(f"for {m} questions it raised ValueError: {problem}; the exact counts are queries @ bits, "
                         "or does it take them from somewhere else?") from None
-        if got is None or got is ...:
-            raise NotAttempted
+        _nothing(got, rmse)
         got, right = float(got), np.sqrt(np.mean(error**2))
         if np.isclose(got, right, rtol=1e-6):
             continue
@@ -148,7 +153,8 @@ def rec_mend(rmse):
         ):
             if np.isclose(got, value, rtol=1e-6):
                 raise Wrong(f"for {m} questions it says {got:.3f}, and it should be {right:.3f}: {message}")
-        raise Wrong(f"for {m} questions it says {got:.3f}, and the answers to the same questions are off by {right:.3f}: compare with queries @ bits")
+        raise Wrong(f"for {m} questions it says {got:.3f}, and the answers to the same questions are off by {right:.3f}: compare with "
+                    "queries @ bits, and take the root of the mean of the squares, one for each question")
     return "the error of these answers, on these questions"
 
 
@@ -176,6 +182,16 @@ def _average(queries, bits, epsilon, rng):
     return queries @ bits + rng.laplace(scale=queries.sum(axis=0).mean() / epsilon, size=len(queries))
 
 
+def _again(largest):
+    def wrong(queries, bits, epsilon, rng):
+        out, draw = np.full(len(queries), -1.0), _with(lambda most, m, n: most)
+        while (bad := (out < 0) | (out > largest(queries))).any():
+            out[bad] = draw(queries, bits, epsilon, rng)[bad]
+        return out
+
+    return wrong
+
+
 MISTAKES = {
     "there is no noise at all: 240 such answers are the table": lambda queries, bits, epsilon, rng: queries @ bits,
     "here each answer has the noise 1/ε, as if it were alone; together they cost as many ε as one person is in groups": _with(lambda most, m, n: 1),
@@ -189,6 +205,8 @@ MISTAKES = {
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _with(lambda most, m, n: most / 2**0.5),
     "normal noise satisfies no ε at all, its tails fall too fast": _with(lambda most, m, n: 2**0.5 * most, "normal"),
     "normal noise satisfies no ε at all, whatever its size": _with(lambda most, m, n: most, "normal"),
+    "noise is drawn again until no answer is below 0: how often depends on the bits; cut the answer instead": _again(lambda queries: np.inf),
+    "noise is drawn again until each answer is possible: how often depends on the bits; cut the answer instead": _again(lambda queries: queries.shape[1]),
     "private, but here with about twice the noise it needs": _with(lambda most, m, n: 2 * most),
 }
 
@@ -208,11 +226,11 @@ FLIPS = [
     _flip("nobody is ill / the one who is in all four groups is", GROUPS, [0] * 5, [0], 1.0, twice=800),
     _flip("all are ill / all but the last", GROUPS, [1] * 5, [4], 0.5),
     _flip("two are ill / one of them is not", GROUPS, [0, 1, 0, 1, 0], [3], 0.4),
-    _flip("one group, two are ill / nobody is", [[1, 1, 1]], [1, 0, 1], [0, 2], 1.0, runs=20_000),
-    _flip("one group, ε = 0.2 / three of its people replaced", [[1, 1, 1, 0]], [0, 0, 0, 1], [0, 1, 2], 0.2, runs=2000),
+    _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1, 0, 0, 0, 0, 0], [0, 2], 0.75, runs=120_000),
+    _flip("one group, ε = 0.05 / eight of its people are ill", [[1] * 20 + [0]], [0] * 20 + [1], range(8), 0.05, runs=2000),
     _flip("nobody is ill / the one who is in all three groups is", np.eye(3, 9, 0, int) | (np.arange(9) == 0), [0] * 9, [0], 0.4, runs=2000),
     _flip("two groups, nobody is ill / the one who is in both is", [[1, 1, 0], [1, 0, 1]], [0] * 3, [0], 1.0, runs=12_000),
-    _flip("a firm of one who is well / the same, ill", [[1], [1], [0]], [0], [0], 0.7),
+    _flip("a firm of one who is well / the same, ill", [[1], [1], [0], [0]], [0], [0], 0.7),
     _flip("120 people, 20 questions, ε = 0.2 / the last two bits replaced", _rng.integers(0, 2, (20, 120)), _rng.integers(0, 2, 120), [118, 119], 0.2,
           runs=1500),
     *(_flip(f"{at['n']} people, {at['m']} questions, ε = {at['epsilon']} / the last bit replaced", _rng.integers(0, 2, (at["m"], at["n"])),
