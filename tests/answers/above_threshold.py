@@ -1,4 +1,6 @@
 """The checkers of the first section on sparse vectors: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+from fractions import Fraction
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -277,14 +279,69 @@ class Prepared(Watch):
         return self.halted
 
 
+class Counting(Watch):
+    """Says how many questions it has heard, which everybody knows."""
+
+    asked = 0
+
+    def ask(self, answer):
+        self.asked += 1
+        if self.halted:
+            raise RuntimeError(f"question {self.asked} refused")
+        return super().ask(answer)
+
+
+class Echo(Watch):
+    """Quotes the answer that it refuses."""
+
+    def ask(self, answer):
+        if self.halted:
+            raise RuntimeError(f"halted, {answer} not compared")
+        return super().ask(answer)
+
+
+class ShowsItsLevel(Watch):
+    def ask(self, answer):
+        if self.halted:
+            raise RuntimeError(f"the alarm was given at a level of {self.level:.1f}")
+        return super().ask(answer)
+
+
+class InWords(Watch):
+    def ask(self, answer):
+        return "Yes" if super().ask(answer) else "No"
+
+
 class HalfNoise(Watch):
     threshold_scale, query_scale = 1.0, 2.0
+
 
 def exact_level(k, epsilon, beta):
     def excess(level):
         return -np.expm1(svt.log_probability(np.zeros(k), np.full(k, -level), threshold=0.0, noise=svt.scales(epsilon))) - beta
 
     return brentq(excess, 0.0, 5000.0)
+
+
+def union_bound(k, epsilon, beta):
+    return exact_level(1, epsilon, beta / k)
+
+
+def as_if_independent(k, epsilon, beta):
+    return exact_level(1, epsilon, 1 - (1 - beta) ** (1 / k))
+
+
+def counted_from_one(*arguments):
+    index = first_above()(*arguments)
+    return None if index is None else index + 1
+
+
+def sensitivity_for_one(threshold=True):
+    def function(answers, bar, epsilon, sensitivity, rng):
+        scales = (1, sensitivity) if threshold else (sensitivity, 1)
+        return first_above(2 * scales[0], 4 * scales[1])(answers, bar, epsilon, 1.0, rng)
+
+    return function
 
 
 TOUCH = {"daily": (1, 0.1), "excess": (200, 20), "week": (7, 0.7)}
@@ -302,12 +359,14 @@ SOLUTIONS = [
 
 UNUSUAL = [
     (check.svt_touch, {**TOUCH, "excess": [200, np.float64(20)], "week": (7, 7 * 0.1)}),
+    (check.svt_touch, {**TOUCH, "daily": (1, Fraction(1, 10))}),
     (check.svt_build, in_place),
     (check.svt_build, from_uniform_bits),
     (check.svt_build, one_exponential_minus_another),
     (check.svt_mend, Silent),
     (check.svt_mend, Stubborn),
     (check.svt_mend, Prepared),
+    (check.svt_mend, Counting),
     (check.svt_refute, ([0] * 4 + [-4] * 5, [1] * 4 + [-5] * 5)),
     (check.svt_counterexample, ([0] * 20 + [0.98], [1] * 21, [0] * 21)),
 ]
@@ -322,9 +381,12 @@ LEAKS = [
     (check.svt_build, of_standard_noise(new_threshold_every_ten)),
     (check.svt_build, of_standard_noise(eight_noises_in_turn)),
     (check.svt_build, at_epsilon_one),
+    *((check.svt_build, lambda answers, *rest, whole=whole: first_above()(list(map(whole, answers)), *rest)) for whole in (int, round)),
     (check.svt_build, noisiest),
     (check.svt_build, first_above(1.7, 3.4)),
     (check.svt_mend, RefusesOnce),
+    (check.svt_mend, Echo),
+    (check.svt_mend, ShowsItsLevel),
     (check.svt_mend, OneThresholdForAllWatches),
     (check.svt_mend, TiredWatch),
     (check.svt_mend, NewThresholdEveryTen),
@@ -336,6 +398,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_touch, {**TOUCH, "week": (1, 0.1)}, "how many evenings"),
     (check.svt_touch, {**TOUCH, "week": 7}, "expected a pair"),
     (check.svt_touch, {**TOUCH, "week": (7, 0.1)}, "does not cost 0.1"),
+    (check.svt_touch, {**TOUCH, "week": (7, "0.7")}, "expected a number, got '0.7'"),
     (check.svt_touch, {"daily": (1, 0.1)}, "missing: 'excess', 'week'"),
     (check.svt_touch, 7, "expected a dict"),
     (check.svt_build, first_below, "is the comparison turned round?"),
@@ -349,6 +412,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_build, first_above(4, 8), "twice the noise"),
     (check.svt_build, first_above(redraw=True), "drawn anew"),
     (check.svt_build, first_above(ignore_sensitivity=True), "ignores the sensitivity"),
+    (check.svt_build, sensitivity_for_one(True), "noise on the threshold ignores"),
+    (check.svt_build, sensitivity_for_one(False), "noise on the answers ignores"),
+    (check.svt_build, at_epsilon_one, "the noise ignores epsilon"),
+    (check.svt_build, lambda answers, threshold, epsilon, *rest: first_above()(answers, threshold, 1 / epsilon, *rest), "divide by it"),
+    (check.svt_build, lambda answers, threshold, epsilon, sensitivity, rng: first_above()(answers, threshold, epsilon, sensitivity**2, rng), "should in"),
+    (check.svt_build, counted_from_one, "indices begin at 0"),
     (check.svt_build, first_above(4, 2), "swapped"),
     (check.svt_build, of_standard_noise(one_noise_for_all), "one noise serves all"),
     (check.svt_build, of_standard_noise(new_threshold_every_four), "should in"),
@@ -361,6 +430,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_build, lambda answers: 0, "TypeError"),
     (check.svt_build, "no function", "expected a function"),
     (check.svt_level, lambda k, epsilon, beta: 8 * (np.log(k) + np.log(2 / beta)) / epsilon, "the theorem's"),
+    (check.svt_level, union_bound, "for k=2, epsilon=0.25, beta=0.4"),
+    (check.svt_level, as_if_independent, "for k=2, epsilon=0.25, beta=0.4"),
     (check.svt_level, lambda k, epsilon, beta: exact_level(1, epsilon, beta), "too low"),
     (check.svt_level, lambda k, epsilon, beta: 1.1 * exact_level(k, epsilon, beta), "higher than needed"),
     (check.svt_level, lambda k, epsilon, beta: 0.999 * exact_level(k, epsilon, beta) - 0.01, "too low"),
@@ -391,6 +462,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_mend, Alarmed, "it says True to every question"),
     (check.svt_mend, Mute, "it says False to every question"),
     (check.svt_mend, Memoised, "should in"),
+    (check.svt_mend, Echo, "nobody pays for that: halted, 1000000.0 not compared"),
+    (check.svt_mend, InWords, "a text is true"),
     (check.svt_mend, HalfNoise, "all noise is half"),
     (check.svt_mend, CentredWatch, "write scale="),
     (check.svt_mend, first_above(), "expected a class"),

@@ -19,12 +19,16 @@ def rdp_to_eps(curve, delta, *, sharp=True, orders=ORDERS, factor=1.0):
     return factor * np.min(tau + np.log(1 / delta) / (orders - 1) + extra)
 
 
+def from_nought(curve, delta, **options):
+    return max(0.0, rdp_to_eps(curve, delta, **options))
+
+
 def by_search(curve, delta):
     """The same by a one-dimensional search and dplib's conversion."""
     return minimize_scalar(lambda x: budget.rdp_to_approx(1 + math.exp(x), curve(1 + math.exp(x)), delta=delta), bounds=(-3, 6.2), method="bounded").fun
 
 
-def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True, doubt=1e-11):
+def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=True, window=None, charge=True, doubt=1e-11, cut=math.inf, prob=False):
     """A learner's accountant, right unless told otherwise."""
     p, q = np.asarray(p), np.asarray(q)
     h = width / k
@@ -40,7 +44,8 @@ def bracket(p, q, k, delta, *, width=0.03, low=np.floor, high=np.ceil, infinite=
         mass = np.bincount(rounded(loss / h).astype(int) + n, weight, 2 * n + 1)
         law = np.roll(np.fft.irfft(np.fft.rfft(mass, size) ** k, size), half - k * n)[half:]
         points = h * np.arange(law.size)
-        tail = np.cumsum(law[::-1])[::-1] - np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost + more
+        law = np.where(points > cut, 0, law)
+        tail = np.cumsum(law[::-1])[::-1] - (not prob) * np.exp(points) * np.cumsum((law * np.exp(-points))[::-1])[::-1] + lost + more
         held = np.flatnonzero(tail <= delta)
         ends.append(points[held[0]] if len(held) else k * loss.max() + h)
     return max(ends[0] - h, 0.0), ends[1]
@@ -114,7 +119,7 @@ def stub(*arguments):
     ...
 
 
-SOLUTIONS = [(check.acc_rdp, lambda seed: rdp_to_eps), (check.acc_pld, lambda seed: bracket), (check.acc_honest, lambda seed: TRUE),
+SOLUTIONS = [(check.acc_rdp, lambda seed: from_nought), (check.acc_pld, lambda seed: bracket), (check.acc_honest, lambda seed: TRUE),
              (check.acc_sample, lambda seed: total), (check.acc_sigma, lambda seed: noise_for)]
 
 
@@ -133,6 +138,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_rdp, changed(rdp_to_eps, factor=0.98), "a false promise"),
     (check.acc_rdp, changed(rdp_to_eps, factor=0.9985), "a false promise"),
     (check.acc_rdp, lambda curve, delta: curve(5.4), "a false promise"),
+    (check.acc_rdp, rdp_to_eps, "at least 0"),
+    (check.acc_rdp, lambda curve, delta: from_nought(curve, delta, orders=np.arange(1.1, 500, 0.1)), "mu = 80: 3631.7783 is valid but not the smallest"),
     (check.acc_rdp, lambda curve, delta: math.nan, "expected a number, got nan"),
     (check.acc_rdp, lambda curve, delta: "5", "expected a number, got '5'"),
     (check.acc_rdp, 4.73, "expected a function"),
@@ -141,6 +148,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_pld, changed(bracket, low=np.ceil), "rounded down"),
     (check.acc_pld, lambda p, q, k, delta: [(fdp.finite(q, p) ** k).epsilon(delta) + 1e-6] * 2, "does not hold the true 4.306791373"),
     (check.acc_pld, changed(bracket, infinite=False), "is forgotten"),
+    (check.acc_pld, changed(bracket, prob=True), "is δ the mean of"),
+    (check.acc_pld, lambda p, q, k, delta: (bracket(p, q, k, delta)[0] + 0.03 / k, bracket(p, q, k, delta)[1]), "one grid point lower"),
+    (check.acc_pld, changed(bracket, cut=4.0), "what is dropped be charged"),
     (check.acc_pld, changed(bracket, window=12.0), "other end of the transform"),
     (check.acc_pld, changed(bracket, width=0.5), "wide"),
     (check.acc_pld, careless_but_on_the_first, "does not hold the true"),
@@ -180,7 +190,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 UNUSUAL = [
     (check.acc_rdp, by_search),
-    (check.acc_rdp, lambda curve, delta: np.array(rdp_to_eps(curve, delta)).astype(np.float32)),
+    (check.acc_rdp, lambda curve, delta: np.array(from_nought(curve, delta)).astype(np.float32)),
     (check.acc_pld, by_convolution),
     (check.acc_pld, lambda p, q, k, delta: list(bracket(p, q, k, delta, width=0.02))),
     (check.acc_honest, {letter: np.bool_(value) for letter, value in TRUE.items()}),

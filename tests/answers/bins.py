@@ -3,6 +3,7 @@ import itertools
 
 import checking
 import numpy as np
+from scipy.optimize import brentq
 
 from dplib import histograms, mechanisms
 from dplib.teaching import check
@@ -19,15 +20,21 @@ def bins(*, sampling=1.0, noise=1.0):
     return function
 
 
-def choice(step=lambda n, ms: 2 * (n + 1) * max(ms) / n**2, *, seed=None, pick=mechanisms.exponential, noise=8.0, sign=1, epsilon_of=lambda e: e):
+def calculus(n, epsilon):
+    """The zero of the derivative, rounded: no bin at all for a small table."""
+    return round(brentq(lambda m: 16 * m / (n * epsilon) ** 2 + 1 / n - 1 / (6 * m**3), 1e-3, 1e4))
+
+
+def choice(step=lambda n, ms: 2 * (n + 1) * max(ms) / n**2, *, seed=None, pick=mechanisms.exponential, noise=8.0, sign=1, epsilon_of=lambda e: e,
+           below=np.less_equal, fit=lambda n, m, squares: (2 * m - (n + 1) * m * squares) / (n - 1)):
     """A learner's private number of bins, right unless told otherwise; with `seed`, on luck of its own."""
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(values, candidates, epsilon, epsilon_release, rng):
         n, scores = len(values), []
         for m in candidates:
-            now = np.histogram(values, bins=np.linspace(0, 1, m + 1))[0] / n
-            scores.append(-sign * ((2 * m - (n + 1) * m * np.sum(now**2)) / (n - 1) + noise * (m / (n * epsilon_release)) ** 2))
+            now = np.histogram(values[below(values, 1)], bins=np.linspace(0, 1, m + 1))[0] / n
+            scores.append(-sign * (fit(n, m, np.sum(now**2)) + noise * (m / (n * epsilon_release)) ** 2))
         return candidates[pick(scores, sensitivity=step(n, candidates), epsilon=epsilon_of(epsilon), rng=own or rng)]
 
     return function
@@ -59,7 +66,7 @@ def ninth():
     return function
 
 
-def tables_law(share=4, normalised=True, error=1.0, both_ways=True):
+def tables_law(share=4, normalised=True, error=1.0, both_ways=True, moves=None):
     """Loss and error over all tables, right unless told otherwise."""
     def function(counts, epsilon):
         n, k = sum(counts), len(counts)
@@ -70,7 +77,7 @@ def tables_law(share=4, normalised=True, error=1.0, both_ways=True):
             return weights / (weights.sum() if normalised else 1)
 
         here, loss = law(np.array(counts)), 0
-        for a, b in itertools.permutations(range(k), 2):
+        for a, b in moves or itertools.permutations(range(k), 2):
             if counts[a]:
                 other = np.array(counts)
                 other[a], other[b] = other[a] - 1, other[b] + 1
@@ -119,7 +126,16 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.bins_lattice, tables_law(normalised=False), "normalising constants"),
     (check.bins_lattice, lambda counts, epsilon: (epsilon, tables_law()(counts, epsilon)[1]), "that is the bound"),
     (check.bins_lattice, tables_law(error=0.5), "weigh the distance"),
-    (check.bins_lattice, tables_law(both_ways=False), "take both directions"),
+    (check.bins_lattice, tables_law(both_ways=False), "some neighbours or one direction"),
+    (check.bins_lattice, tables_law(moves=[(0, 1)]), "some neighbours or one direction"),
+    (check.hist_bins, calculus, "got 0"),
+    (check.hist_bins, lambda n, epsilon: max(1, round(min((n * epsilon) ** 0.5 / 96**0.25, (n / 6) ** (1 / 3)))), "right without privacy"),
+    (check.hist_bins, lambda n, epsilon: bins()(n, epsilon) if n < 10**6 else 200, "sample and noise cost more"),
+    (check.bins_private, choice(lambda n, ms: 2 * max(ms) / n), "the sensitivity is 2m/n"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * sum(ms) / n**2), "are added up"),
+    (check.bins_private, choice(noise=2.0), "that of add/remove"),
+    (check.bins_private, choice(fit=lambda n, m, squares: m / n * (1 - squares) - m * squares), "pairs of two different people"),
+    (check.bins_private, choice(below=np.less), "should be in 90%"),
     (check.bins_lattice, lambda counts, epsilon: 0.5, "2 numbers"),
 ]
 

@@ -117,6 +117,50 @@ def whole_count(values, bounds, threshold, budget, rng):
     return bound, round(total), mechanisms.geometric(len(values), sensitivity=1, epsilon=budget.epsilon / 3, rng=rng)
 
 
+def stops_by_itself(how):
+    def function(values, bounds, threshold, budget, rng):
+        if budget.remaining < budget.epsilon:
+            if how == "None":
+                return None
+            raise ValueError("somebody else has spent it")
+        return auto_mean()(values, bounds, threshold, budget, rng)
+
+    return function
+
+
+def leaves_out(values, bounds, threshold, budget, rng):
+    """The sum of those below the bound only."""
+    bound, total, number = auto_mean()(values, bounds, threshold, budget, rng)
+    return bound, total - bound * (values > bound).sum(), number
+
+
+def pays_for_what_passed(values, bounds, threshold, budget, rng):
+    own = Budget(budget.epsilon)
+    got = auto_mean()(values, bounds, threshold, own, rng)
+    for _ in range(1 if got[0] == bounds[-1] else 3):
+        budget.spend(budget.epsilon / 3)
+    return got
+
+
+def clips_in_place(values, bounds, threshold, budget, rng):
+    bound, total, number = auto_mean()(values, bounds, threshold, budget, rng)
+    values[values > bound] = bound
+    return bound, total, number
+
+
+def numeric_sparse(queries, table, threshold, rng):
+    counts = np.array([query(table.copy()) for query in queries])
+    return zip(*svt.numeric_sparse(counts, threshold=threshold, sensitivity=1, epsilon=1.0, c=2, monotone=True, numeric=0.5, rng=rng))
+
+
+def half_for_the_first(queries, table, threshold, rng):
+    return [(i, value + (rng.laplace(scale=4) if k else rng.laplace(scale=2))) for k, (i, value) in enumerate(release(scale=0)(queries, table, threshold, rng))]
+
+
+def silent_on_no_rows(queries, table, threshold, rng):
+    return release()(queries, table, threshold, rng) if len(table) else []
+
+
 def level(k, people, epsilon, beta, *, monotone=True):
     def excess(threshold):
         noise = svt.scales(epsilon, monotone=monotone)
@@ -158,6 +202,17 @@ def loop_over_values(values, bounds):
     return counts
 
 
+def cumulative(values, bounds):
+    """Right for whole numbers only."""
+    below = np.append(0, np.cumsum(np.bincount(np.maximum(values, 0).astype(int))))
+    return len(values) - below[np.clip(np.floor(bounds), -1, len(below) - 2).astype(int) + 1]
+
+
+def turns_bounds(values, bounds):
+    bounds *= -1
+    return np.searchsorted(np.sort(-values), bounds, side="left")
+
+
 def sorts_in_place(values, bounds):
     values.sort()
     return count_above(values, bounds)
@@ -181,6 +236,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_auto_mean, auto_mean(always=-1), "first candidate 10 must be chosen"),
     (check.svt_auto_mean, auto_mean(sign=1), "wrong sign"),
     (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),
+    (check.svt_auto_mean, leaves_out, "leaves out everybody above"),
+    (check.svt_auto_mean, pays_for_what_passed, "in all 0.3 of 0.9"),
+    (check.svt_auto_mean, lambda values, *rest: auto_mean()(values[values > 0], *rest), "the noisy count: the noise does not have the right law"),
+    (check.svt_auto_mean, lambda values, *rest: auto_mean()(values.astype(int), *rest), "the noisy sum"),
+    (check.svt_auto_mean, clips_in_place, "changes the table"),
+    (check.svt_auto_mean, auto_mean(clip=False), "not clipped"),                  # the table is as it was
     (check.svt_auto_mean, auto_mean(unit=True), "sensitivity 1"),
     (check.svt_auto_mean, auto_mean(widest=True), "for the last candidate"),
     (check.svt_auto_mean, auto_mean(exact=True), "the noisy sum has no noise"),
@@ -204,7 +265,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_vectorise, lambda values, bounds: -count_above(values, bounds), "sign of the queries"),
     (check.svt_vectorise, lambda values, bounds: len(values) - np.searchsorted(values, bounds, side="right"), "are the values sorted"),
     (check.svt_vectorise, lambda values, bounds: count_above(values, bounds)[:5], "expected"),
-    (check.svt_vectorise, sorts_in_place, "sort a copy"),
+    (check.svt_vectorise, sorts_in_place, "it changes `values`"),
+    (check.svt_vectorise, turns_bounds, "it changes `bounds`"),
+    (check.svt_vectorise, cumulative, "values exceed"),
     (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta) + people, "distance from the answers"),
     (check.svt_threshold, lambda k, people, epsilon, beta: level(k, people, epsilon, beta, monotone=False), "monotone=True"),
     (check.svt_threshold, lambda k, people, epsilon, beta: level(1, people, epsilon, beta), "too low"),
@@ -216,6 +279,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_global, release(table=[]), "not the argument"),
     (check.svt_global, release(scale=2.0), "half of the noise"),
     (check.svt_global, release(scale=8.0), "twice the noise"),
+    (check.svt_global, half_for_the_first, "ε/2 at one place and for ε/4 at the other"),
+    (check.svt_global, silent_on_no_rows, "the ranges [] comes out in 100.0%"),
+    (check.svt_global, lambda *arguments: dict(release()(*arguments)), "list of pairs"),
     (check.svt_global, release(scale=0), "no noise"),
     (check.svt_global, release(reuse=True), "fresh noise"),
     (check.svt_global, release(one=True), "noise for one range"),
@@ -240,7 +306,10 @@ UNUSUAL = [
     (check.svt_auto_mean, by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
     (check.svt_auto_mean, lambda *arguments: tuple(float(x) for x in by_hand()(*arguments))),
     (check.svt_auto_mean, whole_count),
+    (check.svt_auto_mean, stops_by_itself("None")),
+    (check.svt_auto_mean, stops_by_itself("ValueError")),
     (check.svt_global, release_by_hand()),
+    (check.svt_global, numeric_sparse),
     (check.svt_global, whole_numbers),
     (check.svt_global, shared_by_those_found),
     (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release()(*arguments)]),

@@ -90,6 +90,19 @@ def kept_threshold():
     return function
 
 
+def counts_down(answers, threshold, epsilon, c, rng, restart=True):
+    """Computes the scales from a c that falls with every alarm."""
+    level = threshold + rng.laplace(scale=2 * c / epsilon)
+    for answer in answers:
+        passed = bool(answer + rng.laplace(scale=4 * c / epsilon) >= level)
+        yield passed
+        c -= passed
+        if c == 0:
+            return
+        if passed and restart:
+            level = threshold + rng.laplace(scale=2 * c / epsilon)
+
+
 def at_most_two(answers, threshold, epsilon, c, rng):
     """Splits the budget for two alarms, however many there are."""
     def scale(_):
@@ -134,6 +147,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_endless, (ALG6[1], ALG6[0], ALG6[2]), "swap"),
     (check.svt_endless, ([0] * 10, [1] * 5 + [-1] * 5, [0] * 5 + [1] * 5), "is 4.49, not above 5"),
     (check.svt_endless, ([0] * 2, [9] * 2, [0, 1]), "not neighbours"),
+    (check.svt_endless, ([1e6] * 6 + [-1e6] * 6, [1e6 + 1] * 6 + [-1e6 - 1] * 6, [0] * 6 + [1] * 6), "none farther than 10,000"),
+    (check.svt_catch, (*ALG4[:3], "half"), "the threshold: expected a number"),
     (check.svt_endless, ([0] * 201, [1] * 201, [0] * 201), "more than enough"),
     (check.svt_endless, ([0] * 2, [1] * 2, [0, 2]), "one for each answer"),
     (check.svt_endless, 5, "expected three lists"),
@@ -163,6 +178,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_restart, alarms(lambda c: 2), "each restart draws a threshold"),
     (check.svt_restart, alarms(lambda c: 2, lambda c: 4, redraw=False), "(1 + c)/2"),
     (check.svt_restart, alarms(redraw=False), "need not grow with c"),
+    (check.svt_restart, alarms(query_scale=lambda c: 2 * c), "half of what it must be: each restart"),
+    (check.svt_restart, alarms(lambda c: 2, lambda c: 2 * c, redraw=False), "half of what it must be: 2c/epsilon"),
+    (check.svt_restart, counts_down, "c itself is counted down"),
+    (check.svt_restart, alarms(lambda c: 2 * (c - 1) or 2, lambda c: 4 * (c - 1) or 4), "comes out in"),
     (check.svt_restart, alarms(lambda c: 4 * c, lambda c: 8 * c), "twice the noise"),
     (check.svt_restart, alarms(draw="centred"), "write scale="),
     (check.svt_restart, alarms(stop=False), "goes on after Yes"),

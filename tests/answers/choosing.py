@@ -153,6 +153,55 @@ def keeps_nan(values, low, high, epsilon, budget, rng):
     return rng.uniform(edges[i], edges[i + 1])
 
 
+def by_weights(log):
+    """The step by weights that are not measured from the largest (log: with a little added, so that no logarithm fails)."""
+    def function(values, low, high, epsilon, budget, rng):
+        budget.spend(epsilon)
+        edges = np.concatenate([[low], np.sort(sensitivity.clip(values, low=low, high=high)), [high]])
+        u = -np.abs(np.arange(len(values) + 1) - len(values) / 2)
+        if log:
+            i = int(np.argmax(np.log(np.diff(edges) + 1e-12) + epsilon * u + rng.gumbel(size=len(u))))
+        else:
+            weights = np.diff(edges) * np.exp(epsilon * u)
+            i = rng.choice(len(u), p=weights / weights.sum())
+        return rng.uniform(edges[i], edges[i + 1])
+
+    return function
+
+
+def on_a_grid(rate):
+    """Public candidates, scored by the number below less the number above, which is twice the section's score."""
+    def function(values, low, high, epsilon, budget, rng):
+        budget.spend(epsilon)
+        x, grid = np.sort(sensitivity.clip(values, low=low, high=high)), np.linspace(low, high, 801)
+        score = -np.abs(np.searchsorted(x, grid, "left") + np.searchsorted(x, grid, "right") - len(x))
+        return grid[np.argmax(rate * epsilon * score + rng.gumbel(size=grid.size))]
+
+    return function
+
+
+def gives_none(values, low, high, epsilon, budget, rng):
+    return MEDIAN(values, low, high, epsilon, budget, rng) if budget.remaining >= epsilon else None
+
+
+def asks_first(values, low, high, epsilon, budget, rng):
+    if budget.remaining < epsilon:
+        raise RuntimeError("no money")
+    return MEDIAN(values, low, high, epsilon, budget, rng)
+
+
+def by_normal_noise(rows, candidates, most, epsilon, rng):
+    return candidates[int(np.argmax([rows.count(name) + rng.normal(scale=most / epsilon) for name in candidates]))]
+
+
+def counts_strangers(rows, candidates, most, epsilon, rng):
+    """Rows that name nobody go to the first of the list."""
+    at, scores = {name: i for i, name in enumerate(candidates)}, np.zeros(len(candidates))
+    for row in rows:
+        scores[at.get(row, 0)] += 1
+    return candidates[int(np.argmax(scores * epsilon / most + rng.gumbel(size=len(scores))))]
+
+
 def permute_and_flip(rows, candidates, most, epsilon, rng):
     scores = np.array([rows.count(name) for name in candidates])
     return candidates[mechanisms.report_noisy_max(scores, sensitivity=most, epsilon=epsilon, monotone=True, rng=rng)]
@@ -211,6 +260,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_winner, winner(best=True), "is the same in all"),
     (check.em_winner, winner(fixed=True), "is a seed fixed inside"),
     (check.em_winner, winner(reuse=True), "the call before"),
+    (check.em_winner, by_normal_noise, "normal noise"),
+    (check.em_winner, counts_strangers, "three strangers) the winner is 'list B'"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: 0, "got the number 0"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: "nobody", "expected"),
     (check.em_winner, lambda rows: 0, "TypeError"),
@@ -259,6 +310,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(data=True), "the same in all"),
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
     (check.em_median, nan_to_zero, "a NaN is counted as 0"),
+    (check.em_median, lambda values, *given: median()(np.where(np.isfinite(values), values, given[0]), *given), "an infinite value is counted as low"),
+    (check.em_median, lambda values, *given: median()(np.where((values >= given[0]) & (values <= given[1]), values, given[0]), *given), "within 40 of 800"),
+    (check.em_median, by_weights(log=False), "an array of 2,000"),
+    (check.em_median, by_weights(log=True), "came out exactly"),
+    (check.em_median, on_a_grid(1.0), "the same and two at the top"),
+    (check.em_median, gives_none, "an answer is given (None)"),
     (check.em_median, by_rank(lambda n: (n + 1) // 2), "the middle is rounded up"),
     (check.em_median, by_rank(lambda n: n // 2), "the middle is rounded down"),
     (check.em_median, by_rank(lambda n: n / 2, lengths=False), "a step of length 0 publishes a value"),
@@ -280,8 +337,11 @@ UNUSUAL = [
         scores, sensitivity=sensitivity, epsilon=epsilon, noise="exponential", rng=rng))),
     (check.em_flip, checking.seeded(lambda seed: then(flip(seed=seed), lambda i, *_: np.array(i)))),
     (check.em_median, by_dplib),
+    (check.em_median, on_a_grid(0.5)),
+    (check.em_median, asks_first),
     (check.em_median, lambda *arguments: np.array(by_dplib(*arguments))),
     (check.em_median, checking.seeded(lambda seed: then(median(seed=seed), lambda got, *_: round(got, 2)))),
+    (check.em_median, checking.seeded(lambda seed: then(median(seed=seed), lambda got, *_: round(got)))),
 ]
 
 WINNER, FLIP, MEDIAN = winner(), flip(), median()

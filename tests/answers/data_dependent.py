@@ -123,6 +123,22 @@ def balanced(n, blocks, rng):
     return rng.permutation(np.arange(n) % blocks)
 
 
+def none_empty(n, blocks, rng):
+    """Coins, tossed again until every block has a row."""
+    while True:
+        labels = rng.integers(blocks, size=n)
+        if n < blocks or len(set(labels.tolist())) == blocks:
+            return labels
+
+
+def infinite_to_middle(rows, estimate, blocks, low, high, epsilon, rng):
+    def finite(part):
+        answer = estimate(part)
+        return (low + high) / 2 if math.isinf(answer) else answer
+
+    return aggregate()(rows, finite, blocks, low, high, epsilon, rng)
+
+
 def reach(values, low, high):
     x = np.clip(values, low, high)
     return max((high - x.mean()) / (len(x) + 1), (x.mean() - low) / (len(x) + 1), *np.abs(x - x.mean()) / (len(x) - 1))
@@ -209,6 +225,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_smooth, lambda values, beta, low, high: walk(values, beta, low, high, upper=True), "other middle value"),
     (check.dd_smooth, lambda values, beta, low, high: walk(values, beta, low, high, clip=False), "not clipped"),
     (check.dd_smooth, lambda values, beta, low, high: walk(values, beta, low, high, steps=min(len(values), 4)), "but it is"),
+    (check.dd_smooth, lambda values, beta, low, high: walk(values, beta, low, high, steps=min(len(values) + 1, 100)), "table of 400 rows"),
     (check.dd_smooth, lambda values, beta, low, high: 2 * smooth(values, beta, low, high), "larger than need be"),
     (check.dd_smooth, lambda values, beta, low, high: 0.99 * smooth(values, beta, low, high), "too small"),
     (check.dd_smooth, lambda values, beta, low, high: smooth(values, beta, low, high) if len(values) > 1 else 0.0, "but it is"),
@@ -219,6 +236,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, release(threshold=lambda epsilon, delta: 2 * math.log(2 / delta) / epsilon), "a quarter as often"),
     (check.dd_test, release(threshold=lambda epsilon, delta: math.log(0.5 / delta) / epsilon), "passes too often"),
     (check.dd_test, release(test=1.0), "test's noise has half"),
+    (check.dd_test, release(test=4.0), "test's noise has twice"),
+    (check.dd_test, release(threshold=lambda epsilon, delta: math.log(0.5 / delta)), "does not know ε"),
     (check.dd_test, release(answer=1.0), "answer's noise has half"),
     (check.dd_test, release(answer=4.0), "twice the scale"),
     (check.dd_test, release(bound_in=False), "does not know the bound"),
@@ -236,7 +255,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, lambda *arguments: "no", "expected a number or None"),
     (check.dd_test, lambda value: None, "TypeError"),
     (check.dd_blocks, by_hash, "the block follows the value"),
-    (check.dd_blocks, aggregate(label=positional), "fixed size"),
+    (check.dd_blocks, aggregate(label=positional), "no place in the list"),
+    (check.dd_blocks, aggregate(label=lambda n, blocks, rng: np.random.default_rng(n).integers(blocks, size=n)), "seed fixed inside is a coin"),
+    (check.dd_blocks, aggregate(label=none_empty), "of which none may be empty"),
+    (check.dd_blocks, infinite_to_middle, "a block that is filled counts, too"),
     (check.dd_blocks, aggregate(label=balanced), "fixed size"),
     (check.dd_blocks, aggregate(label=lambda n, blocks, rng: np.full(n, rng.integers(blocks))), "three rows, two blocks"),
     (check.dd_blocks, aggregate(drop=True), "came into blocks"),

@@ -134,8 +134,8 @@ def allowed(text):
 
 
 def allowed_match(text):
-    """A match counts as true."""
-    return NUMBER.fullmatch(text) or WORDS.fullmatch(text) or False
+    """A match counts as true, and None as false."""
+    return NUMBER.fullmatch(text) or WORDS.fullmatch(text)
 
 
 def allowed_by_hand(text):
@@ -160,6 +160,11 @@ def allowed_any_script(text):
 
 def blacklist(text):
     return not any(word in text for word in ("cast", "error", "case", "select", "(", ";", "--", "/"))
+
+
+def allowing(number=r"charge *(=|<>|<=?|>=?) *-?[0-9]{1,9}", constant="[A-Za-z0-9 -]*", flags=0):
+    words = f"(zip|sex|dob|diagnosis|visit){OP}'{constant}'"
+    return lambda text: bool(re.fullmatch(number, text, flags) or re.fullmatch(words, text, flags))
 
 
 def any_column(text):
@@ -197,7 +202,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_order, 3, "expected a dict"),
     (check.eng_bound, COLLEAGUE, "moves"),
     (check.eng_bound, changed("partition by person", "partition by shelf"), "number each person's shelves"),
-    (check.eng_bound, changed("place <= 3", "place <= 4"), "at most 3 shelves"),
+    (check.eng_bound, changed("place <= 3", "place <= 4"), "at most 3 shelves are allowed"),
     (check.eng_bound, changed(SUM, "least(5000, sum(coalesce(cents, 0)))"), "moves"),
     (check.eng_bound, changed("least(5000, sum(greatest", "(sum(greatest"), "cut what this person pays"),
     (check.eng_bound, changed(SUM, "least(5000, sum(greatest(0, coalesce(cents * 4, 0))))"), "the error tells that the person"),
@@ -208,6 +213,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by shelf"), "not by lot"),
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf",
             "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
+    (check.eng_bound, changed("order by md5", "order by tickets desc, md5", changed("as total\n", "as total, count(*) as tickets\n")), "not by lot"),
+    (check.eng_bound, changed("sum(total) as total", "sum(total) as total, max(total) as dearest"), "and no other"),
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by md5(concat('07:', person))"), "some lots are equal"),
     (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
@@ -237,6 +244,11 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_allow, allowed_search, "is allowed"),
     (check.eng_allow, allowed_any_script, "beyond ASCII"),
     (check.eng_allow, blacklist, "is allowed"),
+    (check.eng_allow, allowing(constant=r"[\w -]*", flags=re.ASCII), "a mark that a constant must not have"),
+    (check.eng_allow, allowing(constant="[A-z0-9 -]*"), "a mark that a constant must not have"),
+    (check.eng_allow, allowing(flags=re.IGNORECASE), "beyond ASCII"),
+    (check.eng_allow, allowing(number=r"charge\s*(=|<>|<=?|>=?)\s*-?[0-9]{1,9}", flags=re.ASCII), "another blank"),
+    (check.eng_allow, allowing(number=f"charge{OP}-?[0-9]{{1,10}}"), "more than nine digits"),
     (check.eng_allow, any_column, "wrong type"),
     (check.eng_allow, no_spaces, "is refused"),
     (check.eng_allow, lambda text: False, "is refused"),

@@ -76,7 +76,7 @@ def twice(tossing=False):
     memory = []
 
     def noise(epsilon, bit):
-        if tossing and len(memory) == 3000:
+        if tossing and len(memory) == 16_000:
             memory.clear()
         if tossing and len(memory) % 2:
             bit()
@@ -155,15 +155,56 @@ def by_words(size):
     return noise
 
 
-def cut_tails(epsilon, bit):
-    """Never more than 40 failures."""
+def cut_tails(epsilon, bit, most=40):
+    """Never more failures than that."""
     def count():
         g = 0
-        while g < 40 and exp_coin(epsilon, bit):
+        while g < most and exp_coin(epsilon, bit):
             g += 1
         return g
 
     return count() - count()
+
+
+def by_remainders(epsilon, bit):
+    """Dice from one bit more than need be, and the remainder: not even."""
+    def coin():
+        k = 1
+        while sum(bit() << i for i in range(1 + (epsilon.denominator * k - 1).bit_length())) % (epsilon.denominator * k) < epsilon.numerator:
+            k += 1
+        return k % 2 == 1
+
+    def count():
+        g = 0
+        while coin():
+            g += 1
+        return g
+
+    return count() - count()
+
+
+def short_series(epsilon, bit):
+    """The first four terms of e^-ε, as a fraction."""
+    chance = 1 - epsilon + epsilon**2 / 2 - epsilon**3 / 6
+
+    def count():
+        g = 0
+        while below(chance.denominator, bit) < chance.numerator:
+            g += 1
+        return g
+
+    return count() - count()
+
+
+def fast(epsilon, bit):
+    """Canonne, Kamath and Steinke: a remainder, a quotient and a sign."""
+    while True:
+        u = below(epsilon.denominator, bit)
+        if exp_coin(Fraction(u, epsilon.denominator), bit):
+            size = (u + epsilon.denominator * failures(Fraction(1), bit)) // epsilon.numerator
+            minus = bit()
+            if size or not minus:
+                return -size if minus else size
 
 
 def by_decimal(epsilon, bit):
@@ -172,8 +213,8 @@ def by_decimal(epsilon, bit):
     return sum(bit() << i for i in range(16)) < p
 
 
-def exact_total(released, n, scale, seeds):
-    totals = [n * (released - np.random.default_rng(seed).laplace(scale=scale)) for seed in range(seeds)]
+def exact_total(released, n, scale, seeds, first=0):
+    totals = [n * (released - np.random.default_rng(seed).laplace(scale=scale)) for seed in range(first, seeds)]
     return round(min(totals, key=lambda rest: abs(rest - round(rest))))
 
 
@@ -191,6 +232,7 @@ SOLUTIONS = [
 UNUSUAL = [
     (check.fin_catch, mine_listed),
     (check.fin_coins, signed),
+    (check.fin_coins, fast),
     (check.fin_coins, by_words(64)),
     (check.fin_coins, by_words(32)),
     (check.fin_saturate, cut_once),
@@ -202,6 +244,7 @@ UNUSUAL = [
 ]
 
 LEAKS = [
+    (check.fin_coins, by_remainders), (check.fin_coins, short_series), (check.fin_coins, lambda epsilon, bit: cut_tails(epsilon, bit, most=200)),
     (check.fin_coins, cut_tails), (check.fin_coins, two_zeros), (check.fin_coins, twice()), (check.fin_coins, from_elsewhere),
     (check.fin_coins, lambda epsilon, bit: whole_noise(min(2 * epsilon, Fraction(1)), bit)),
     (check.fin_saturate, wraps), (check.fin_saturate, saturates_in_16_bits), (check.fin_saturate, up_only),
@@ -228,6 +271,8 @@ WRONG = [
     (check.fin_coins, lambda epsilon, bit: (1 + failures(epsilon, bit)) * (1 if bit() else -1), "0 never comes"),
     (check.fin_coins, lambda epsilon, bit: whole_noise(Fraction(1), bit), "noise for ε = 1"),
     (check.fin_coins, lambda epsilon, bit: whole_noise(epsilon / 2, bit), "twice as large"),
+    (check.fin_coins, by_remainders, "remainders of numbers with 1 bits to spare"),
+    (check.fin_coins, short_series, "after its fourth term"),
     (check.fin_coins, by_float, "a float was made"),
     (check.fin_coins, by_decimal, "float with more digits"),
     (check.fin_coins, cut_tails, "where the sizes are cut off"),
@@ -254,6 +299,9 @@ WRONG = [
     (check.fin_seed, lambda released, n, scale, seeds: n * exact_total(released, 1, scale, seeds), "which seed"),
     (check.fin_seed, lambda released, n, scale, seeds: exact_total(released, n, scale, 1), "which seed"),
     (check.fin_seed, lambda released, n, scale, seeds: exact_total(released, n, scale, seeds - 1), "the last seed"),
+    (check.fin_seed, lambda *a: abs(exact_total(*a)), "which seed"),
+    (check.fin_seed, lambda *a: max(exact_total(*a), 0), "which seed"),
+    (check.fin_seed, lambda *a: exact_total(*a, first=1), "0 is a seed too"),
     (check.fin_seed, lambda released, n, scale, seeds: (0, 35), "one number"),
     (check.fin_bug, {4, 5, 6, 8}, "post-processing"),
     (check.fin_bug, {4, 5}, "made whole"),

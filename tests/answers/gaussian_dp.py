@@ -76,6 +76,15 @@ def group_recursive(f, k):
     return f if k == 1 else lambda alpha: f(1 - group_recursive(f, k - 1)(alpha))
 
 
+def turned(f, alpha):
+    """The inverse by halving: what the other order of the neighbours gives, if nobody says that f is symmetric."""
+    low, high = np.zeros_like(alpha), np.ones_like(alpha)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = np.where(f(middle) <= alpha, low, middle), np.where(f(middle) <= alpha, middle, high)
+    return np.where(f(np.zeros_like(alpha)) <= alpha, 0, high)
+
+
 def f_iterated(f, k):
     def curve(alpha):
         for _ in range(k):
@@ -109,6 +118,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_profile, lambda mu, epsilon: ndtr(mu / 2 - epsilon * mu) - np.exp(epsilon) * ndtr(-mu / 2 - epsilon * mu), "not εμ"),
     (check.gdp_profile, lambda mu, epsilon: 1.01 * delta(mu, epsilon), "safe"),
     (check.gdp_profile, lambda mu, epsilon: delta(mu, epsilon) if epsilon < 30 or mu > 1 else 0.0, "promises too much"),
+    (check.gdp_profile, lambda mu, epsilon: naive(mu, min(epsilon, 700)) if mu < 40 else ndtr(mu / 2 - epsilon / mu), "the second term is lost"),
     (check.gdp_profile, lambda mu, epsilon: "tiny", "expected a number"),
     (check.gdp_profile, lambda mu, epsilon: round(delta(mu, epsilon), 4), "rounded too far"),
     (check.gdp_profile, lambda mu, epsilon: [delta(mu, epsilon)].clear(), "is the `return` missing"),
@@ -118,6 +128,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_envelope, lambda pairs, alpha: np.min([fdp.approx(e, delta=d)(alpha) for e, d in pairs], axis=0), "the lowest of the curves"),
     (check.gdp_envelope, lambda pairs, alpha: np.concatenate(lines(pairs, alpha)).max(axis=0), "not negative"),
     (check.gdp_envelope, joined, "does worse than your promise"),
+    (check.gdp_envelope, lambda pairs, alpha: np.interp(alpha, np.linspace(0, 1, 100_001), rebuild(pairs, np.linspace(0, 1, 100_001))), "does worse"),
     (check.gdp_envelope, lambda pairs, alpha: fdp.gaussian(1.0)(alpha), "does worse than your promise"),
     (check.gdp_envelope, lambda pairs, alpha: rebuild(pairs[:1], alpha), "more follows"),
     (check.gdp_envelope, lambda pairs, alpha: np.maximum(0, rebuild(pairs, alpha) - 0.005), "more follows"),
@@ -167,7 +178,9 @@ UNUSUAL = [
     (check.gdp_envelope, by_loop),
     (check.gdp_trap, lottery),
     (check.gdp_trap, lambda mu, epsilon: trap(mu, epsilon, 0.999)),
+    (check.gdp_trap, lambda mu, epsilon: ([1e-9, 1 - 1e-9, 0], [0, 1 - 1e-9, 1e-9])),
     (check.gdp_group, group_recursive),
+    (check.gdp_group, lambda f, k: group_curve(lambda alpha: np.maximum(f(alpha), turned(f, alpha)), k)),
     (check.gdp_honest, lambda epsilon: np.float64(2 * ndtri(1 / (1 + np.exp(-epsilon))))),
 ]
 

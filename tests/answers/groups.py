@@ -43,6 +43,14 @@ def growing_only(n, epsilon, delta):
     return min(1.0, delta * math.expm1(n * epsilon) / math.expm1(epsilon))
 
 
+def turned_at_half(n, epsilon, delta):
+    """The first inequality below one half, the second above: it passes the point where they meet."""
+    chance = 0.0
+    for _ in range(n):
+        chance = math.exp(epsilon) * chance + delta if chance < 0.5 else min(1.0, 1 - math.exp(-epsilon) * (1 - chance - delta))
+    return chance
+
+
 def publishing(*, wide=1.0, hide=lambda y, n, k: y <= k, again=False, exact=False, cut=True, shared=False, seed=None,
                order=lambda lines, counts: sorted(lines)):
     own = None if seed is None else np.random.default_rng(seed)
@@ -222,6 +230,11 @@ def whole_table(table, most, rng):
     return table.drop_duplicates().sample(frac=1, random_state=rng).head(4)
 
 
+def shuffled_rows(table, most, rng):
+    """A film that was rated twice has two places in the lot."""
+    return table.sample(frac=1, random_state=rng).drop_duplicates(["user", "film"]).groupby("user").head(most)
+
+
 def rows_then_pairs(table, most, rng):
     return table.sample(frac=1, random_state=rng).groupby("user").head(most).drop_duplicates()
 
@@ -272,11 +285,14 @@ WRONG = [
     (check.grp_optimal, lambda n, e, d: keep(max(n - 1, 0), e, d), "one person too few"),
     (check.grp_optimal, lambda n, e, d: min(1.0, 1.02 * keep(n, e, d)), "not private"),
     (check.grp_optimal, lambda n, e, d: 0.98 * keep(n, e, d), "hidden for nothing"),
+    (check.grp_optimal, turned_at_half, "not private, between 10 and 11"),
     (check.grp_optimal, lambda n, e, d: 1.02 * keep(n, e, d) if n > 30 else keep(n, e, d), "a probability is at most 1"),
     (check.grp_optimal, lambda n, e, d: None if n else 0.0, "returned None"),
     (check.grp_release, publishing(again=True), "a second noise"),
     (check.grp_release, publishing(exact=True), "exact"),
     (check.grp_release, publishing(hide=lambda y, n, k: y < k), "exactly k"),
+    (check.grp_release, publishing(hide=lambda y, n, k: y <= k + 1), "count of k + 1 is held back, too"),
+    (check.grp_release, publishing(hide=lambda y, n, k: n < 2 or y <= k), "left out by its true count"),
     (check.grp_release, publishing(hide=lambda y, n, k: False), "nothing is held back"),
     (check.grp_release, publishing(hide=lambda y, n, k: y <= 0), "every positive"),
     (check.grp_release, publishing(hide=lambda y, n, k: n <= k), "the true count is compared with k"),
@@ -304,9 +320,11 @@ WRONG = [
     (check.grp_lot, popular_first, "what others have seen"),
     (check.grp_lot, first_rows, "the order of the table"),
     (check.grp_lot, seed_inside, "the places in the table"),
+    (check.grp_lot, seed_of_the_size, "or to its size"),
     (check.grp_gaussian, lambda e, s, t, m: exact_delta(e, s, t, m) if t > 1 else 0.5, "a false promise"),
     (check.grp_lot, one_lot, "one lot for all"),
     (check.grp_lot, alphabetical, "not fair"),
+    (check.grp_lot, shuffled_rows, "not fair"),
     (check.grp_lot, rows_not_pairs, "kept twice"),
     (check.grp_lot, rows_then_pairs, "could be"),
     (check.grp_lot, whole_table, "are kept"),

@@ -75,6 +75,12 @@ def overlapping(df, qi, k):
     return [np.append(parts[0], parts[-1][0]), *parts[1:]] if len(parts) > 1 else parts
 
 
+def from_labels(df, qi, k):
+    """Takes the last row that has a label for the row."""
+    place = {label: row for row, label in enumerate(df.index)}
+    return [[place[label] for label in df.index[part]] for part in by_rank(df, qi, k)]
+
+
 def only_widest(df, qi, k):
     """Gives up when the widest column has no allowed cut."""
     box = ranks(df, qi)
@@ -129,6 +135,10 @@ def overwritten_still(group, overall, t):
     for value, t in overall.items():
         distance += abs(group.get(value, 0) - t) / 2
     return distance <= t
+
+
+def with_digits(digits):
+    return lambda group, overall, t: round(sum(abs(group.get(value, 0) - share) for value, share in overall.items()) / 2, digits) <= t
 
 
 def unhalved(group, overall, t):
@@ -238,6 +248,7 @@ WRONG = [
     (check.kan_risk, {**RISK, "certain": 0}, "a class in which nobody earns more"),
     (check.kan_risk, {**RISK, "certain": 45}, "people"),
     (check.kan_risk, {**RISK, "likely": 8540}, "divide by the number of people"),
+    (check.kan_risk, {**RISK, "likely": 26.2}, "divide by 100"),
     (check.kan_risk, {**RISK, "likely": 0.05}, "weigh classes by their people"),
     (check.kan_risk, {**RISK, "likely": 0.26}, "rounded too far"),
     (check.kan_risk, {"row": 0.05}, "expected the names"),
@@ -246,6 +257,8 @@ WRONG = [
     (check.kan_mondrian, drops_missing, "in no class"),
     (check.kan_mondrian, one_fewer, "fewer than k"),
     (check.kan_mondrian, overlapping, "must not overlap"),
+    (check.kan_mondrian, from_labels, "must not overlap"),
+    (check.kan_mondrian, lambda df, qi, k: by_rank(df, list(df), k), "one of these columns"),
     (check.kan_mondrian, only_widest, "could still be cut"),
     (check.kan_mondrian, too_careful, "could still be cut"),
     (check.kan_mondrian, uncut, "could still be cut"),
@@ -261,6 +274,8 @@ WRONG = [
     (check.kan_entropy, lambda groups: np.exp(entropies(groups)).mean(), "mean over the classes"),
     (check.kan_entropy, lambda groups: np.exp(max(entropies(groups))), "the most diverse class"),
     (check.kan_entropy, lambda groups: np.floor(np.exp(min(entropies(groups))) + 1e-9), "do not round"),
+    (check.kan_entropy, lambda groups: round(np.exp(min(entropies(groups)))), "do not round"),
+    (check.kan_entropy, lambda groups: np.ceil(np.exp(min(entropies(groups))) - 1e-9), "expected 1.1826, got 2.0000"),
     (check.kan_entropy, lambda groups: round(np.exp(min(entropies(groups))), 3), "rounded too far"),
     (check.kan_entropy, lambda groups: print(end=""), "is the `return` missing"),
     (check.kan_entropy, lambda groups: -1.0, "expected"),
@@ -276,6 +291,10 @@ WRONG = [
     (check.kan_mend, overwritten_still, "does t still hold"),
     (check.kan_mend, lambda group, overall, t: surplus(group, overall, t + 0.01), "does t still hold"),
     (check.kan_mend, unhalved, "too strict"),
+    (check.kan_mend, with_digits(2), "all its digits"),
+    (check.kan_mend, with_digits(3), "all its digits"),
+    (check.kan_mend, lambda group, overall, t: max(abs(group.get(value, 0) - share) for value, share in overall.items()) <= t, "the largest alone"),
+    (check.kan_mend, lambda group, overall, t: 0.3, "give True or False"),
     (check.kan_mend, lambda group, overall, t: surplus(group, overall, np.nextafter(t, 0)), "where the distance is t itself"),
     (check.kan_mend, lambda group, overall, t: True, "close"),
     (check.kan_mend, 7, "expected a function"),

@@ -1,4 +1,5 @@
 """The checkers of the section on the Laplace mechanism: silent on the stub, content with the solution, and able to say what is wrong."""
+import itertools
 import math
 from collections import Counter
 
@@ -68,6 +69,26 @@ def in_place(value, step, epsilon, rng):
         return value + rng.laplace(scale=step / epsilon)
     value += rng.laplace(scale=step / epsilon, size=value.shape)
     return value
+
+
+def whole_array(value, step, epsilon, rng):
+    """The noise in an array of the type of the answers: where these are whole, its fraction is lost."""
+    release()(0.0, step, epsilon, rng)
+    noise = np.zeros_like(value)
+    for i in np.ndindex(noise.shape):
+        noise[i] = rng.laplace(scale=step / epsilon)
+    return value + noise
+
+
+def from_a_table(most):
+    """Whole noise drawn from a list of its probabilities, which ends somewhere."""
+    z = np.arange(-most, most + 1)
+
+    def draw(rng, rate, shape):
+        p = np.exp(-rate * np.abs(z))
+        return rng.choice(z, size=shape, p=p / p.sum())
+
+    return draw
 
 
 def interval(half):
@@ -154,6 +175,15 @@ def by_person(rows, films, most, epsilon, rng):
         of.setdefault(person, []).append(film)
     kept = [film for films_of in of.values() for film in rng.choice(films_of, size=min(most, len(films_of)), replace=False)]
     return list(np.bincount(np.array(kept, dtype=int), minlength=films) + rng.laplace(scale=most / epsilon, size=films))
+
+
+def by_group(rows, films, most, epsilon, rng):
+    """The rows sorted by person, and a lot for each."""
+    kept = np.zeros(films)
+    for _, own in itertools.groupby(sorted(rows), key=lambda row: row[0]):
+        for _, film in itertools.islice(iter(rng.permutation(np.array(list(own), dtype=object)).tolist()), most):
+            kept[film] += 1
+    return kept + rng.laplace(scale=most / epsilon, size=films)
 
 
 def by_pandas(rows, films, most, epsilon, rng):
@@ -327,6 +357,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_release, lambda value, step, epsilon, rng: release(refuse=False)(value, abs(step), abs(epsilon), rng), "was accepted"),
     (check.lap_release, lambda value, step, epsilon, rng: release()(np.sum(value), step, epsilon, rng), "expected 3 numbers"),
     (check.lap_release, in_place, "changes the table"),
+    (check.lap_release, whole_array, "loses its fraction"),
+    (check.lap_release, release(draw=lambda rng, b, value: np.clip(rng.laplace(scale=b, size=value.shape), -100, 100)), "noise that is cut off"),
     (check.lap_interval, interval(lambda k, b, beta: b * math.log(k / beta)), "safe, and a little wider"),
     (check.lap_interval, interval(lambda k, b, beta: b * math.log(1 / beta)), "together have much less"),
     (check.lap_interval, interval(lambda k, b, beta: b * math.log(0.5 / beta)), "one-sided"),
@@ -339,6 +371,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_quiz, quiz(thirds=lambda low, high: (1, 1)), "would not hide them"),
     (check.lap_quiz, quiz(sum_of_squares=lambda low, high: (max(low**2, high**2), abs(high**2 - low**2))), "smallest square is 0"),
     (check.lap_quiz, quiz(sum_and_positive_together=lambda low, high: (max(abs(low), high) + 1, high - low + 1)), "safe and too noisy"),
+    (check.lap_quiz, quiz(sum_and_positive_together=lambda low, high: (max(-low, high) + (high >= -low), high - low + 1)), "would not hide them"),
     (check.lap_quiz, quiz(positive=lambda low, high: (1, 2)), "safe and too noisy"),
     (check.lap_quiz, quiz(range=lambda low, high: (math.inf, math.inf)), "finite number"),
     (check.lap_quiz, quiz(range=lambda low, high: (..., 7)), "'range' under replace"),
@@ -362,6 +395,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_contribution, counts(extra=-1), "rows should be kept"),
     (check.lap_contribution, counts(how="first"), "not by lot"),
     (check.lap_contribution, counts(how="film"), "not by lot"),
+    (check.lap_contribution, lambda rows, films, *given: counts(scale=lambda most: min(most, films))(rows, films, *given), "the only film"),
     (check.lap_contribution, most_seen, "follows the rows that a person has"),
     (check.lap_contribution, with_replacement, "counted twice"),
     (check.lap_contribution, in_total, "rows should be kept"),
@@ -370,6 +404,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_contribution, lambda rows, films, most, epsilon, rng: {}, "numbers"),
     (check.lap_contribution, lambda rows, films, most, epsilon, rng: counts()(rows, films, most, epsilon, rng)[:5], "shape (5,)"),
     (check.lap_discrete, whole(draw=signed(0)), "zero comes twice"),
+    (check.lap_discrete, whole(draw=from_a_table(50)), "noise that is cut off"),
+    (check.lap_discrete, whole(draw=from_a_table(1000)), "noise that is cut off"),
     (check.lap_discrete, whole(draw=signed(1)), "zero never comes"),
     (check.lap_discrete, whole(draw=lambda rng, rate, shape: np.round(rng.laplace(scale=1 / rate, size=shape))), "rounded"),
     (check.lap_discrete, whole(draw=lambda rng, rate, shape: np.trunc(rng.laplace(scale=1 / rate, size=shape))), "a fraction cut off"),
@@ -397,6 +433,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_bug, parts(clip=lambda values, low, high: np.clip(np.where(np.isfinite(values), values, low), low, high)), "lap_bug: on (30 sevens"),
     (check.lap_bug, parts(count=lambda values: np.sum(~np.isnan(values))), "every row counts"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (parts()(values, low, high, epsilon, rng)[0], len(values)), "an exact value"),
+    (check.lap_bug, lambda values, low, high, epsilon, rng: (PARTS(values, low, high, epsilon, rng)[0], len(values) + int(rng.laplace(scale=2 / epsilon))),
+     "cut to a whole number before"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: 3.0, "expected a pair"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (values.mean(), len(values)), "a finite number"),
 ]
@@ -412,13 +450,16 @@ UNUSUAL = [
     (check.lap_bound, lambda values, epsilon, candidates: np.float64(best(right_rule)(values, epsilon, candidates))),
     (check.lap_contribution, by_person),
     (check.lap_contribution, by_pandas),
+    (check.lap_contribution, by_group),
     (check.lap_contribution, checking.seeded(lambda seed: then(counts(seed=seed), lambda got, *_: np.round(got)))),
+    (check.lap_contribution, checking.seeded(lambda seed: then(counts(seed=seed), lambda got, *_: got.astype(int)))),
     (check.lap_discrete, lambda value, step, epsilon, rng: mechanisms.geometric(value, sensitivity=step, epsilon=epsilon, rng=rng)),
     (check.lap_discrete, whole(draw=by_inverse)),
     (check.lap_discrete, checking.seeded(lambda seed: then(whole(seed=seed), lambda got, *_: [int(x) for x in got]))),
     (check.lap_bug, lambda values, low, high, epsilon, rng: [np.array([part]) for part in parts()(values, low, high, epsilon, rng)]),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], round(got[1]))))),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], max(got[1], 0))))),
+    (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (int(got[0]), int(got[1]))))),
 ]
 
 RELEASE, COUNTS, WHOLE, PARTS = release(), counts(), whole(), parts()

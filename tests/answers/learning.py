@@ -81,7 +81,7 @@ def ceiling(fpr, epsilon, delta):
     return min(1, math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr))
 
 
-def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out"):
+def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out", guard=1e-12):
     """A learner's clipped sum of a layer, right unless told otherwise."""
 
     def function(a, b, clip):
@@ -91,7 +91,7 @@ def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out")
         if length == "added":
             squares = np.sqrt(np.diagonal(pairs, axis1=1, axis2=2)).sum(axis=1) ** 2
         if length != "unguarded":
-            squares = squares + 1e-12 * np.sqrt(np.diagonal(pairs, axis1=1, axis2=2)).sum(axis=1) ** 2
+            squares = squares + guard * np.sqrt(np.diagonal(pairs, axis1=1, axis2=2)).sum(axis=1) ** 2
         if bad == "out":
             kept = np.isfinite(squares)
             a, b, squares = a[kept], b[kept], squares[kept]
@@ -133,6 +133,19 @@ def ghost_by_loop(a, b, clip):
             weights += w * min(1, clip / size)
             biases += c * min(1, clip / size)
     return weights.tolist(), biases.tolist()
+
+
+def in_batches(a, b, clip):
+    """The gradients of 32 examples at a time."""
+    parts = [ghost_by_table(a[i:i + 32], b[i:i + 32], clip) for i in range(0, max(len(a), 1), 32)]
+    return [sum(part) for part in zip(*parts)]
+
+
+def by_google(q, sigma, steps, delta):
+    """An upper bound on a fine grid, which is nearer to the truth than dplib's own."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    return pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=2e-5).self_compose(steps).get_epsilon_for_delta(delta)
 
 
 def drag(seed):
@@ -201,6 +214,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_step, step(who="together"), "a coin of its own"),
     (check.sgd_step, step(who="fixed"), "fixed size"),
     (check.sgd_step, step(weigh=True), "divided by q as well"),
+    (check.sgd_step, lambda g, q, clip, sigma, b, rng: np.sqrt(b) * step()(np.zeros_like(g), q, clip, sigma, b, rng), "3.00 times the right"),
+    (check.sgd_step, step(scale=2**0.5), "√2 times"),
     (check.sgd_step, lambda *a: step()(*a)[:1], "expected 50 numbers"),
     (check.sgd_step, lambda *a: np.full(a[0].shape[1], np.nan), "finite"),
     (check.sgd_account, lambda q, s, t, d: fdp.gaussian(math.sqrt(t) / s).epsilon(d), "without sampling"),
@@ -231,6 +246,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_share, lambda n, s, k, c, z: 0, "positive number"),
     (check.sgd_share, lambda n, s, k, c, z: [1, 2], "expected a number"),
     (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr + d), "not being accused"),
+    (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr + d) if fpr < 1 / (1 + math.exp(e)) else ceiling(fpr, e, d), "not being accused"),
     (check.sgd_ceiling, lambda fpr, e, d: math.exp(e) * fpr + d, "never above 1"),
     (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr, 1 - math.exp(-e) * (1 - fpr)), "left out"),
     (check.sgd_ceiling, lambda fpr, e, d: min(1, fpr + math.tanh(e / 2)), "tanh"),
@@ -311,6 +327,20 @@ def last_unclipped(g, c):
     return np.vstack([cut(g[:-1], c), np.nan_to_num(g[-1:], posinf=0)]) if len(g) else g
 
 
+def nothing_if_one_is_bad(gradients, q, clip, sigma, b, rng):
+    """A batch with a gradient that is not finite is thrown away."""
+    g = gradients[rng.random(len(gradients)) < q]
+    total = cut(g, clip).sum(axis=0) * np.isfinite(g).all()
+    return (total + rng.normal(scale=sigma * clip, size=total.size)) / b
+
+
+def as_far_as_they_go(gradients, q, clip, sigma, b, rng):
+    """Noise for the longest of the rows that came, not for the longest that may come."""
+    g = cut(gradients, clip)[rng.random(len(gradients)) < q]
+    longest = np.linalg.norm(g, axis=1).max(initial=0) or clip
+    return (g.sum(axis=0) + rng.normal(scale=sigma * longest, size=g.shape[1])) / b
+
+
 def at_most(most):
     """A batch that is cut off after `most` times b rows."""
     def function(gradients, q, clip, sigma, b, rng):
@@ -340,6 +370,10 @@ LEAKS = [
     (check.sgd_step, leaking(who=lambda n, q, rng: np.arange(n) < round(n * q))),
     (check.sgd_step, leaking(who=lambda n, q, rng: np.append(rng.random(max(n - 1, 0)) < q, np.ones(min(n, 1), bool)))),
     (check.sgd_step, leaking(how=last_unclipped)),
+    (check.sgd_step, leaking(how=lambda g, c: cut(np.nan_to_num(g), c))),
+    (check.sgd_step, leaking(how=lambda g, c: cut(np.nan_to_num(g, posinf=0), c))),
+    (check.sgd_step, nothing_if_one_is_bad),
+    (check.sgd_step, as_far_as_they_go),
     (check.sgd_step, leaking(how=lambda g, c: g * np.minimum(1, c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)))),
     (check.sgd_step, lambda g, q, clip, sigma, b, rng: leaking()(g, q, clip, sigma if sigma > 0.5 else sigma / 2, b, rng)),
     (check.sgd_step, lambda g, q, clip, sigma, b, rng: leaking()(g, q, clip, sigma, b if q < 1 else 2 * b, rng)),
@@ -357,6 +391,9 @@ UNUSUAL = [
     (check.sgd_ceiling, lambda fpr, e, d: np.float32(ceiling(fpr, e, d))),
     (check.sgd_step, by_dice),
     (check.sgd_step, lambda *a: np.round(binomial_step(*a), 6)),
+    (check.sgd_account, by_google),
     (check.sgd_ghost, ghost_by_loop),
+    (check.sgd_ghost, in_batches),
+    (check.sgd_ghost, ghost(guard=1e-8)),
     (check.sgd_ghost, lambda a, b, c: list(ghost()(a, b, c))),
 ]

@@ -1,6 +1,8 @@
 """The checkers of the section on linkage: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
 import hashlib
 import itertools
+from collections import Counter
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,11 @@ def by_groups(df, qi):
 
 def by_label(df, qi):
     return len(df.drop(df.index[df.duplicated(qi, keep=False)])) / len(df)
+
+
+def glued(df, qi):
+    """(1, 11) and (11, 1) become one text."""
+    return by_groups(pd.DataFrame({"text": ["".join(map(str, row)) for row in df[qi].itertuples(index=False)]}), ["text"])
 
 
 def alone(ages, size):
@@ -55,6 +62,30 @@ def by_hand(released, public, on):
     rows = released.dropna(subset=on).drop_duplicates(on, keep=False)
     roll = public.dropna(subset=on).drop_duplicates(on, keep=False).set_index(on)["name"].to_dict()
     return {label: roll[tuple(key)] for label, *key in rows[on].itertuples() if tuple(key) in roll}
+
+
+def with_all(released, public, on):
+    """A left join: who matches nobody is NaN."""
+    rows, roll = (table.dropna(subset=on).drop_duplicates(on, keep=False) for table in (released, public))
+    return rows.rename_axis("row").reset_index().merge(roll, on=on, how="left").set_index("row")["name"].to_dict()
+
+
+def by_tuples(released, public, on):
+    """Knows None, and not NaN."""
+    visits, voters = (list(map(tuple, table[on].to_numpy())) for table in (released, public))
+    seen, names = [Counter(visits), Counter(voters)], dict(zip(voters, public["name"]))
+    return {label: names[k] for label, k in zip(released.index, visits) if None not in k and seen[0][k] == seen[1][k] == 1}
+
+
+def on_what_is_common(released, public, on):
+    rows, roll = (table.dropna(subset=on).drop_duplicates(on, keep=False) for table in (released, public))
+    return rows.rename_axis("row").reset_index().merge(roll).set_index("row")["name"].to_dict()
+
+
+def takes_places_for_labels(released, public, on):
+    roll = [tuple(row) for row in public[on].to_numpy()]
+    keys = {label: tuple(row) for label, row in released[on].dropna().drop_duplicates(keep=False).iterrows()}
+    return {label: public["name"][roll.index(key)] for label, key in keys.items() if roll.count(key) == 1}
 
 
 def colleague(released, public, on):
@@ -152,7 +183,10 @@ UNUSUAL = [
     (check.link_extrapolate, jackknife),
     (check.link_extrapolate, lambda ages, size: round(alone(ages, size), 2)),
     (check.link_mend, by_hand),
+    (check.link_mend, with_all),
     (check.link_reverse, lambda codes, salt: [list(one) if one else None for one in reverse(codes, salt)]),
+    (check.link_reverse, lambda codes, salt: [one and (one[0], date.fromisoformat(one[1])) for one in reverse(codes, salt)]),
+    (check.link_reverse, lambda codes, salt: [one and (one[0], np.datetime64(one[1])) for one in reverse(codes, salt)]),
     (check.link_score, by_counting),
 ]
 
@@ -172,6 +206,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_unique, lambda df, qi: (~df.duplicated(qi, keep=False)).sum(), "the number of rows"),
     (check.link_unique, by_label, "the label of a twin"),
     (check.link_unique, lambda df, qi: 0.123, "rows are alone"),
+    (check.link_unique, glued, "a random table, columns a, c"),
     (check.link_unique, lambda df, qi: df.drop_duplicates(qi, keep=False, inplace=True) or 1.0, "changes the table"),
     (check.link_unique, lambda df, qi: df.nothing, "raised AttributeError"),
     (check.link_unique, 0.87, "expected a function"),
@@ -184,6 +219,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_mend, keeps_missing, "missing value"),
     (check.link_mend, keeps_twins, "which of them is the voter's"),
     (check.link_mend, takes_a_name_for_a_person, "two voters may have one name"),
+    (check.link_mend, by_tuples, "missing value"),
+    (check.link_mend, on_what_is_common, "only the columns of `on`"),
+    (check.link_mend, takes_places_for_labels, "raised KeyError"),
     (check.link_mend, by_position, "labels are those of its index"),
     (check.link_mend, lambda released, public, on: {}, "got no name"),
     (check.link_mend, lambda released, public, on: names_for(released.dropna(), public, on), "row"),

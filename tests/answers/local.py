@@ -87,10 +87,10 @@ def plan(epsilon, k, error, *, power=2, up=math.ceil, only=None, off=0):
     return best, up(need[best] / (grow - 1) ** 2 / error**power) + off
 
 
-def days(f, p, q, hashes, budget, *, flip=False, linear=False, fresh_like_kept=False, cap=True):
+def days(f, p, q, hashes, budget, *, flip=False, linear=False, fresh_like_kept=False, cap=True, most=300):
     rappor = Rappor(f=f, p=p, q=q, hashes=hashes)
     fresh = int(budget / rappor.epsilon_one)
-    kept = math.inf if cap and rappor.epsilon_permanent <= budget else max([n for n in range(1, 200) if rappor.epsilon(n) <= budget], default=0)
+    kept = math.inf if cap and rappor.epsilon_permanent <= budget else max([n for n in range(1, most) if rappor.epsilon(n) <= budget], default=0)
     if linear:
         kept = fresh
     if fresh_like_kept:
@@ -101,7 +101,7 @@ def days(f, p, q, hashes, budget, *, flip=False, linear=False, fresh_like_kept=F
 def by_enumeration(f, p, q, hashes, budget):
     """The loss of n reports from the laws of the number of ones, with no closed form."""
     def loss(n):
-        if n > 60:
+        if n > 300:
             return 2 * hashes * math.log((1 - f / 2) / (f / 2))
         c = np.arange(n + 1)
         up, down = (np.exp(c * np.log(x) + (n - c) * np.log1p(-x)) for x in (q, p))
@@ -109,9 +109,9 @@ def by_enumeration(f, p, q, hashes, budget):
         return hashes * (ratio.max() - ratio.min())
 
     fresh = math.floor(budget / loss(1))
-    if loss(61) <= budget:
+    if loss(301) <= budget:
         return np.float64(np.inf), np.int64(fresh)
-    return [next(n for n in range(100) if loss(n + 1) > budget), fresh]
+    return [next(n for n in range(300) if loss(n + 1) > budget), fresh]
 
 
 def belief(reports, epsilon, prior, *, factor=1.0, no_prior=False, sign=False):
@@ -272,16 +272,21 @@ WRONG = [
     (check.ldp_oue, oue(lambda e, k: expit(e)), "the loss is 2ε"),
     (check.ldp_oue, oue(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)), "not the optimized coins"),
     (check.ldp_oue, oue(other=lambda e, k: expit(-e / 2)), "more noise than ε asks"),
+    (check.ldp_oue, oue(other=lambda e, k: math.exp(-e)), "with e^-ε: it is"),
+    (check.ldp_oue, oue(other=lambda e, k: math.exp(-e) / 2), "✗ ldp_oue: on (value"),
     (check.ldp_oue, oue(lambda e, k: 1.0, lambda e, k: 0.0), "there is no noise"),
     (check.ldp_oue, oue(lambda e, k: 1.0), "rules the value out"),
     (check.ldp_oue, oue(other=lambda e, k: 0.0), "names the value"),
     (check.ldp_oue, oue(other=lambda e, k: 0.5), "all bits are fair coins"),
+    (check.ldp_oue, oue(lambda e, k: expit(e / 2)), "the loss is 3ε/2"),
+    (check.ldp_oue, oue(other=lambda e, k: expit(-e / k)), "1/(e^(ε/k) + 1)"),
+    (check.ldp_oue, oue(lambda e, k: 0.75, lambda e, k: 0.25), "whatever ε is"),
     (check.ldp_oue, oue(blind=True), "does not depend on the value"),
     (check.ldp_oue, oue(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)), "randomized response with k"),
     (check.ldp_oue, oue(one_coin=True), "one coin decides all bits"),
     (check.ldp_oue, fixed_seed, "a seed is fixed inside"),
-    (check.ldp_oue, lambda value, k, epsilon, rng: int(rng.integers(k)), "expected 3 bits"),
-    (check.ldp_oue, lambda value, k, epsilon, rng: rng.random(k), "expected 3 bits"),
+    (check.ldp_oue, lambda value, k, epsilon, rng: int(rng.integers(k)), "expected 5 bits"),
+    (check.ldp_oue, lambda value, k, epsilon, rng: rng.random(k), "expected 5 bits"),
     (check.ldp_oue, 0.5, "expected a function"),
     (check.ldp_plan, lambda e, k, error: plan(e, k, error, power=1), "divide by its square"),
     (check.ldp_plan, lambda e, k, error: plan(e, k, error, up=math.floor), "round up"),
@@ -299,6 +304,7 @@ WRONG = [
     (check.ldp_days, lambda *a: (days(*a)[0], days(*a)[1] + 1), "reports from fresh filters"),
     (check.ldp_days, lambda *a: (math.inf, 3), "yours lose"),
     (check.ldp_days, lambda *a: (2.5, 1), "a whole number"),
+    (check.ldp_days, lambda *a: days(*a, most=101), "but 191 fit"),
     (check.ldp_days, lambda *a: 3, "expected two things"),
     (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, no_prior=True), "the prior is left out"),
     (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, factor=0.5), "not by e^(ε/2)"),

@@ -138,6 +138,23 @@ def remembers():
     return lambda table, epsilon, rng: table.mean(axis=0) + kept.setdefault(table.shape, means()(0 * table, epsilon, rng))
 
 
+def drawn_again(high):
+    """Draws each mean again until it looks like one."""
+    def function(table, epsilon, rng):
+        n, d = table.shape
+        noise = rng.laplace(scale=d / n / epsilon, size=d)
+        for j in range(d):
+            while not 0 <= table[:, j].mean() + noise[j] <= high:
+                noise[j] = rng.laplace(scale=d / n / epsilon)
+        return table.mean(axis=0) + noise
+
+    return function
+
+
+def never_much_noise(table, epsilon, rng):
+    return means()(table, max(epsilon, 0.3), rng)
+
+
 def less_for_large_tables(table, epsilon, rng):
     return means(1 if len(table) < 100 else 0.3)(table, epsilon, rng)
 
@@ -152,7 +169,7 @@ def for_four_columns(table, epsilon, rng):
 
 LEAKS = [(check.mem_release, leak) for leak in (
     only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
-    changes_its_table, cut_tails, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns)]
+    changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns)]
 
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}
@@ -184,6 +201,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_base, {**BELIEF, "town": 5 / 999}, "these are the odds"),
     (check.mem_base, {**BELIEF, "town": 0.005}, "odds that are multiplied"),
     (check.mem_base, {**BELIEF, "town": 0.25}, "25 %"),
+    (check.mem_base, {**BELIEF, "town": 5 / 1005}, "odds of 1 to 999"),
+    (check.mem_base, {**BELIEF, "town": 0.00497}, "not 0.00497"),
     (check.mem_base, {**BELIEF, "ratio": 20}, "not 20"),
     (check.mem_base, {**BELIEF, "ratio": 1000}, "odds of 1 to 999"),
     (check.mem_base, {"coin": 5 / 6}, "missing: 'ratio'"),
@@ -191,6 +210,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_epsilon, lambda tpr, fpr: abs(np.log(max(tpr, 1e-9) / max(fpr, 1e-9))), "not being accused"),
     (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - fpr) / (1 - tpr))), "change places"),
     (check.mem_epsilon, lambda tpr, fpr: disproved(tpr, fpr) / np.log(2), "natural logarithms"),
+    (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - tpr) / (1 - fpr))), "both ways"),
+    (check.mem_epsilon, lambda tpr, fpr: np.inf if {tpr, fpr} & {0, 1} else disproved(tpr, fpr), "equal rates disprove no ε"),
     (check.mem_epsilon, lambda tpr, fpr: min(disproved(tpr, fpr), 50), "rules out every ε"),
     (check.mem_epsilon, lambda tpr, fpr: abs(np.log(tpr / fpr)) if tpr > 0.4 and fpr < 0.1 else 1 / 0, "ZeroDivisionError"),
     (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0), "no noise at all"),
@@ -205,6 +226,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_release, means(2**0.5, draw="normal"), "no ε at all"),
     (check.mem_release, means(shared=True), "one noise serves all"),
     (check.mem_release, means(correlated=True), "exact"),
+    (check.mem_release, drawn_again(1), "drawn again until each mean"),
+    (check.mem_release, drawn_again(np.inf), "drawn again until no mean"),
     (check.mem_release, frozen, "a seed is fixed inside"),
     (check.mem_release, lambda table, epsilon, rng: 0.5, "expected 4 numbers"),
     (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0) + np.nan, "finite numbers"),
@@ -221,4 +244,5 @@ UNUSUAL = [
     (check.mem_release, from_sums),
     (check.mem_release, checking.seeded(whole)),
     (check.mem_release, means(cut=True)),
+    (check.mem_release, lambda table, epsilon, rng: np.abs(means()(table, epsilon, rng))),
 ]

@@ -349,6 +349,51 @@ def best(values, low, high, epsilon, rng):
     return int(cuts[np.argmin(np.abs(2 * (values[:, None] < cuts).sum(axis=0) - len(values)))])
 
 
+def between(values, low, high, epsilon, rng):
+    """Tries the cuts between the smallest and the largest value only."""
+    cuts = np.arange(max(low + 1, values.min()), min(high, values.max() + 1)) if len(values) else []
+    cuts = cuts if len(cuts) else np.arange(low + 1, high)
+    return int(cuts[mechanisms.exponential(-np.abs(2 * (values[:, None] < cuts).sum(axis=0) - len(values)), sensitivity=1, epsilon=epsilon, rng=rng)])
+
+
+def redrawn(counts, epsilon, rng):
+    """A node's noise is drawn until the node is not negative."""
+    levels = histograms.tree(counts)
+    return histograms.consistent([np.array([next(x for x in iter(lambda n=n: n + rng.laplace(scale=len(levels) / epsilon), None) if x >= 0) for n in level])
+                                  for level in levels])
+
+
+class Redrawn(Stack):
+    """Tomorrow's total is drawn until it is not negative."""
+
+    def day(self, visits):
+        kept, said = list(self.blocks), -1
+        while said < 0:
+            self.blocks = list(kept)
+            said = super().day(visits)
+        return said
+
+
+def agreeing(factor=lambda levels: levels):
+    """Totals of a tree whose levels agree."""
+    def function(visits, epsilon, rng):
+        levels = histograms.tree(visits)
+        noisy = [level + rng.laplace(scale=factor(len(levels)) / epsilon, size=level.size) for level in levels]
+        return histograms.consistent(noisy)[-1].cumsum()
+
+    return function
+
+
+def mean_deviation(n, branching):
+    """Averages standard deviations over the positions."""
+    rows = np.vstack([np.kron(np.eye(n // size), np.ones(size)) for size in [branching**k for k in range(9) if branching**k <= n]])
+    covariance = 2 * rows[:, 0].sum() ** 2 * np.linalg.inv(rows.T @ rows)
+    for length in range(1, n + 1):
+        if np.mean([np.sqrt(covariance[i : i + length, i : i + length].sum()) for i in range(n - length + 1)]) < np.sqrt(2 * length) * (1 - 1e-9):
+            return length
+    return None
+
+
 STUBS = [
     (check.range_counter, Silent),
 ]
@@ -372,6 +417,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_scale, 7, "expected a dict"),
     (check.range_crossing, crossing(levels=False), "times the noise of a flat bin"),
     (check.range_crossing, crossing(shift=-1), "one off"),
+    (check.range_crossing, mean_deviation, "standard deviations averaged"),
+    (check.range_release, redrawn, "drawn again"),
+    (check.range_counter, Redrawn, "drawn again"),
+    (check.range_split, between, "between the smallest and the largest"),
     (check.range_crossing, never, "tree does win"),
     (check.range_crossing, lambda n, b: 1, "not 1"),
     (check.range_crossing, lambda n, b: 2.5, "expected a length or None"),
@@ -445,6 +494,7 @@ UNUSUAL = [
     (check.range_counter, WholeStack),
     (check.range_counter, NeverNegative),
     (check.range_counter, wall(without_root)),
+    (check.range_counter, wall(agreeing())),
     (check.range_split, lambda values, low, high, epsilon, rng: float(split()(values, low, high, epsilon, rng))),
     (check.range_split, lambda values, low, high, epsilon, rng: split()(values[::-1], low, high, epsilon, np.random.default_rng(rng.integers(2**60)))),
     (check.range_split, checking.seeded(split)),
@@ -462,6 +512,7 @@ LEAKS = [
     (check.range_release, lambda counts, epsilon, rng: release()(counts, 1.0, rng)),
     (check.range_release, release(factor=lambda levels, epsilon: (1 + math.log(2 ** (levels - 1))) / epsilon)),
     (check.range_counter, PerLevel),
+    (check.range_counter, wall(agreeing(lambda levels: 1 + math.log(2 ** (levels - 1))))),
     (check.range_counter, wall(each_alone)),
     (check.range_counter, wall(lambda visits, epsilon, rng: counter()(visits, 1.0, rng))),
     (check.range_counter, CheapDays),

@@ -44,6 +44,16 @@ def half_open(values, edges, epsilon, rng):
     return found + rng.laplace(scale=2 / epsilon, size=len(found))
 
 
+def redrawn(values, edges, epsilon, rng):
+    """Draws the noise of each line until the count is not negative."""
+    out = []
+    for count in np.histogram(values, bins=edges)[0]:
+        out.append(-1)
+        while out[-1] < 0:
+            out[-1] = count + rng.laplace(scale=2 / epsilon)
+    return out
+
+
 def used_again():
     kept = {}
 
@@ -140,6 +150,11 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_mend, count_values, "which lines there are"),
     (check.hist_mend, from_the_data, "no bound"),
     (check.hist_mend, half_open, "upper edge"),
+    (check.hist_mend, lambda values, edges, epsilon, rng: np.bincount(np.searchsorted(edges[1:-1], values), minlength=len(edges) - 1) + rng.laplace(
+        scale=2 / epsilon, size=len(edges) - 1), "belongs to the bin above it"),
+    (check.hist_mend, lambda values, edges, epsilon, rng: np.clip(table()(values, edges, epsilon, rng), 0, len(values)), "phantom people"),
+    (check.hist_mend, table(after=lambda printed: np.maximum(np.round(printed), 0)), "phantom people"),
+    (check.hist_mend, redrawn, "drawn again"),
     (check.hist_mend, lambda *arguments: 1 / 0, "ZeroDivisionError"),
     (check.hist_mend, lambda *arguments: [np.nan] * 3, "finite numbers"),
     (check.hist_mend, "no function", "expected a function"),

@@ -91,6 +91,11 @@ def bounded(per="pair", one_week=lambda most: most, all_weeks=lambda most: 105 *
     return answer
 
 
+def keyed(key):
+    """Numbers the ratings under one key for user and week."""
+    return lambda users, weeks, most: bounded("user")(key(users, weeks), weeks, most)
+
+
 def peel(each=lambda epsilon, c: epsilon / c, *, noise="gumbel", order=list, seed=None):
     own = None if seed is None else np.random.default_rng(seed)
 
@@ -175,6 +180,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_which, {PLAN: True}, "missing"),
     (check.svt_bound, bounded("user"), "each user in each week"),
     (check.svt_bound, bounded("week"), "each user in each week"),
+    *((check.svt_bound, keyed(key), "two pairs under one key") for key in (
+        lambda users, weeks: [f"{user}{week}" for user, week in zip(users, weeks)], lambda users, weeks: 10 * users + weeks,
+        lambda users, weeks: 52 * users + weeks, lambda users, weeks: 104 * users + weeks, lambda users, weeks: users + weeks)),
     (check.svt_bound, bounded(extra=1), "then moves by"),
     (check.svt_bound, bounded(one_week=lambda most: 9), "not 9"),
     (check.svt_bound, bounded(all_weeks=lambda most: most), "in every week"),
@@ -187,6 +195,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE), "epsilon is not used"),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon / (2 * c)), CURVE), "do not need"),
     (check.svt_curve, (peel(noise=None), CURVE), "no noise"),
+    (check.svt_curve, (lambda scores, c, epsilon, rng: np.argsort(-scores - rng.gumbel())[:c], CURVE), "one for all"),
     (check.svt_curve, (peel(noise="laplace"), CURVE), "should in"),
     (check.svt_curve, (peel(order=sorted), CURVE), "sorted by number"),
     (check.svt_curve, (peel(order=lambda indices: indices[::-1]), CURVE), "worst first"),
@@ -203,6 +212,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 
 UNUSUAL = [
+    *((check.svt_bound, keyed(key)) for key in (lambda users, weeks: 105 * users + weeks, lambda users, weeks: list(map(str, zip(users, weeks))))),
     (check.svt_several, from_exponentials),
     (check.svt_several, prepared),
     (check.svt_several, lambda *arguments: map(bool, several()(*arguments))),

@@ -31,14 +31,14 @@ def rounded(noisy, size, rng):
 
 
 def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind=False, signed=False, greedy=False, step=2, total=True,
-         per_round=True, gauss=False, stop=0, exact_from=99, gumbel=False, clip=False, quiet=lambda gap: False):
+         per_round=True, gauss=False, stop=0, exact_from=99, gumbel=False, clip=False, quiet=lambda gap: False, remembers=False):
     """A learner's MWEM, right unless told otherwise."""
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(counts, queries, epsilon, rounds, rng):
         rng, n, each = own or rng, counts.sum(), epsilon / (2 * (rounds if per_round else 1))
         guess = np.full(len(counts), n / len(counts))
-        one = rng.laplace(scale=1 / each)
+        one, known = rng.laplace(scale=1 / each), {}
         for t in range(rounds):
             old = guess if alias else guess.copy()
             gaps = queries @ (counts - guess) if signed else np.abs(queries @ (counts - guess))
@@ -52,6 +52,7 @@ def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind
                 worst = mechanisms.exponential(gaps / (n if blind else 1), sensitivity=1, epsilon=choose * each, rng=rng)
             q = queries[worst]
             noise = one if shared else rng.normal(scale=2**0.5 / each) if gauss else rng.laplace(scale=measure / each)
+            noise = known.setdefault(int(worst), noise) if remembers else noise
             answer = q @ counts + (0 if quiet(gaps[worst]) else noise)
             guess *= np.exp(q * ((np.clip(answer, 0, n) if clip else answer) - q @ guess) / (step * n))
             if total:
@@ -101,16 +102,19 @@ SOLUTIONS = [
 WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_rows, drawn_by(np.abs), "turned around"),
     (check.syn_rows, drawn_by(lambda noisy: noisy - noisy.min()), "lifted by the same amount"),
-    (check.syn_rows, drawn_by(np.ones_like), "not used"),
+    (check.syn_rows, drawn_by(np.ones_like), "though some are above zero"),
     (check.syn_rows, drawn_by(lambda noisy: np.exp(noisy - noisy.max())), "through an exponential"),
     (check.syn_rows, drawn_by(lambda noisy: np.clip(noisy, 0, None) if noisy.max() > 0 else -noisy), "equally likely"),
     (check.syn_rows, drawn_by(lambda noisy: np.clip(noisy, 0, None)), "ValueError"),
-    (check.syn_rows, drawn_by(lambda noisy: np.clip(noisy, 5, None)), "comes out in"),
+    (check.syn_rows, drawn_by(lambda noisy: np.clip(noisy, 0.5, None)), "comes out in"),
+    (check.syn_rows, lambda noisy, size, rng: rows()(np.round(noisy), size, rng), "comes out in"),
+    (check.syn_rows, lambda noisy, size, rng: rows()(noisy if noisy.sum() > 0 else np.ones(len(noisy)), size, rng), "though some are above zero"),
     (check.syn_rows, rounded, "at random"),
     (check.syn_rows, lambda noisy, size, rng: np.zeros(3), "shape"),
     (check.syn_rows, lambda noisy, size, rng: rng.random(size), "cell numbers"),
     (check.syn_rows, 7, "expected a function"),
-    (check.syn_mwem, mwem(shared=True), "law"),
+    (check.syn_mwem, mwem(shared=True), "the same noise serves all rounds"),
+    (check.syn_mwem, mwem(remembers=True), "a second look then teaches nothing"),
     (check.syn_mwem, lambda *a: mwem()(*a[:3], 1, a[4]), "is that of one"),
     (check.syn_mwem, mwem(alias=True), "is that of one"),
     (check.syn_mwem, mwem(blind=True), "chosen blindly"),

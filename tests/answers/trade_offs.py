@@ -55,6 +55,12 @@ def on_a_grid(f, alpha):
     return t[np.argmax(f(t) <= alpha + 1e-15)]
 
 
+def joined(f, alpha, size):
+    """Straight lines between the points of a grid."""
+    t = np.linspace(0, 1, size)
+    return np.interp(alpha, np.asarray(f(t))[::-1], t[::-1])
+
+
 def refuted(f, accused, found, n, confidence, *, share=True, used=None, high_alpha=True, sided=2, swap=False, low=False):
     """A learner's verdict, right unless told otherwise."""
     accused, missed = np.asarray(accused), n - np.asarray(found)
@@ -65,6 +71,19 @@ def refuted(f, accused, found, n, confidence, *, share=True, used=None, high_alp
     if low:
         alpha, beta = (np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0) for k in (accused, missed))
     return bool(np.any(beta < f(alpha if high_alpha else accused / n)))
+
+
+def either_way(f, accused, found, n, confidence):
+    """As if the claim were about the inverse, too."""
+    alpha, beta = (np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - (1 - confidence) / (2 * len(k))), 1) for k in (accused, n - found))
+    return bool(np.any(beta < f(alpha)) or np.any(alpha < f(beta)))
+
+
+def cut_off(f, accused, found, n, confidence):
+    """Where the limit is not defined, as at n of n, it counts as 0."""
+    tail = (1 - confidence) / (2 * len(accused))
+    alpha, beta = (np.nan_to_num(betaincinv(k + 1, n - k, 1 - tail)) for k in (accused, n - found))
+    return bool(np.any(beta < f(alpha)))
 
 
 def by_hoeffding(f, accused, found, n, confidence):
@@ -98,6 +117,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_court, lambda e, d, a: math.exp(-e) * (1 - d - a), "second line alone"),
     (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else max(0.0, 1 - d - math.exp(e) * a), "is safe to say"),
     (check.tf_court, lambda e, d, a: court(e, d, a) + 0.001, "can be attacked"),
+    (check.tf_court, lambda e, d, a: max(0.0, 1 - d - math.exp(e) * a) if a < 0.5 else court(e, d, a), "0.138113 is safe to say"),
+    (check.tf_court, lambda e, d, a: max(0.0, 1 - d - math.exp(e) * a) if a < 1 / (1 + math.exp(e)) else court(e, d, a), "0.138113 is safe to say"),
     (check.tf_court, lambda e, d, a: 0.0, "more follows"),
     (check.tf_court, lambda e, d, a: round(court(e, d, a), 3), "rounded too far"),
     (check.tf_court, lambda e, d, a: "much", "expected a number"),
@@ -131,6 +152,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_inverse, lambda f, a: inverse(f, a) if a < f(0.0) else 0.5, "nothing has to be accused wrongly"),
     (check.tf_inverse, lambda f, a: 1.0 if a == 0 else inverse(f, a), "left end"),
     (check.tf_inverse, lambda f, a: np.linspace(0, 1, 1001)[np.argmax(f(np.linspace(0, 1, 1001)) <= a)], "not the smallest"),
+    (check.tf_inverse, lambda f, a: joined(f, a, 10_001), "f of epsilon 2, alpha = 0.119203"),
+    (check.tf_inverse, lambda f, a: joined(f, a, 100_001), "f of epsilon 2, alpha = 0.119203"),
     (check.tf_inverse, lambda f, a: np.zeros(3), "expected a number"),
     (check.tf_verdict, point, "every count as expected"),
     (check.tf_verdict, lambda *a: refuted(*a, share=False), "share the error"),
@@ -143,6 +166,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, lambda *a: refuted(*a, used=0.95), "at a confidence of 0.999999"),
     (check.tf_verdict, lambda *a: refuted(*a, low=True), "every count as expected"),
     (check.tf_verdict, lambda *a: refuted(*a, swap=True), "(n - found)/n"),
+    (check.tf_verdict, either_way, "an honest one-sided program"),
+    (check.tf_verdict, cut_off, "an honest one-sided program"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
     (check.tf_verdict, lambda f, accused, found, *rest: refuted(f, accused[:20], found[:20], *rest), "at the last of 30 tests"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),

@@ -98,6 +98,12 @@ def mirrored(parties, epsilon, sensitivity, size, rng):
     return a - a[::-1]
 
 
+def shuffled(parties, epsilon, sensitivity, size, rng):
+    """Differences of one list and itself in another order: all of them together are nothing."""
+    a = rng.negative_binomial(1 / parties, -math.expm1(-epsilon / sensitivity), size)
+    return a - rng.permutation(a)
+
+
 def one_for_all(parties, epsilon, sensitivity, size, rng):
     """The first of each `parties` people adds all the noise."""
     out = np.zeros((size // parties, parties), dtype=int)
@@ -147,7 +153,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.agg_part, part(q=lambda n, epsilon, sensitivity: math.exp(-epsilon)), "sensitivity is left out"),
     (check.agg_part, part(shape=lambda parties: 1.0, q=lambda n, epsilon, sensitivity: math.exp(-epsilon * n / sensitivity)), "rate is divided"),
     (check.agg_part, part(shape=lambda parties: 0.5 / parties), "the shape is 1/(2 parties)"),
+    (check.agg_part, lambda n, epsilon, sensitivity, size, rng: sensitivity * part()(n, epsilon, 1, size, rng), "times the sensitivity"),
     (check.agg_part, rounded, "the sums"),
+    (check.agg_part, shuffled, "all parts of a call add up to exactly 0"),
     (check.agg_part, now_and_then, "their size is right, and their law another"),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: np.zeros(size), "adds up to nothing"),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: rng.laplace(size=size), "whole numbers"),

@@ -70,7 +70,7 @@ def mem_base(answer):
             return "25 % is how many members are found, which is another question"
         if np.isclose(said, {"coin": 5.0, "town": 5 / 999}.get(name, np.nan), rtol=1e-6):
             return "these are the odds, and a probability is asked: mind the difference between odds and probability, odds/(1 + odds)"
-        if name == "ratio" and np.isclose(said, 1000, rtol=1e-6):
+        if np.isclose(said, {"ratio": 1000, "town": 5 / 1005}.get(name, np.nan), rtol=1e-4):
             return "close; mind the difference between odds and probability: 1 in 1,000 is odds of 1 to 999"
         if name == "town" and np.isclose(said, 0.005, rtol=1e-6):
             return "that is the probability times 5, and it is the odds that are multiplied; or the right answer rounded too far: give five decimals"
@@ -80,7 +80,7 @@ def mem_base(answer):
     for name, said in answer.items():
         if said is not ... and (words := slip(name, number(said, name, finite=False))):
             raise Wrong(f"{name}: {words}")
-    compare_dict(answer, {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999.0}, tolerance=1.1e-5, relative=5e-4, why=lambda name, said:
+    compare_dict(answer, {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999.0}, tolerance=4.9e-6, relative=5e-4, why=lambda name, said:
                  f"not {said:g}; odds after are odds before times TPR/FPR = 5, and a probability is odds/(1 + odds)")
     return "five times the odds: a coin becomes 83 %, one in a thousand half a per cent"
 
@@ -105,11 +105,13 @@ def mem_epsilon(disproved):
         where = f"TPR {tpr:g}, FPR {fpr:g}: {got:.3f}, and it should be {right:.3f}"
         if np.isinf(right):
             raise Wrong(f"{where}; an outcome that is possible in one world only rules out every ε")
+        if tpr == fpr:
+            raise Wrong(f"{where}; equal rates disprove no ε, zeros and ones included")
         if tpr < fpr:
             raise Wrong(f"{where}; members and strangers may change places: an attack that is always wrong is a good one")
         if right == abs(np.log((1 - tpr) / (1 - fpr)) if tpr < 1 else 0):
-            raise Wrong(f"{where}; not being accused is an outcome too: compare 1 - TPR with 1 - FPR")
-        raise Wrong(f"{where}; take natural logarithms of the ratios")
+            raise Wrong(f"{where}; not being accused is an outcome too: compare 1 - TPR with 1 - FPR, both ways")
+        raise Wrong(f"{where}; take the largest of the natural logarithms of the ratios")
     return "both outcomes, both directions, zeros included"
 
 
@@ -132,6 +134,16 @@ def _same_size(table, epsilon, rng):
     return table.mean(axis=0) + np.abs(rng.laplace(scale=d / n / epsilon)) * rng.choice([-1, 1], d)
 
 
+def _again(high):
+    def wrong(table, epsilon, rng):
+        out, draw = np.full(table.shape[1], -1.0), _with(lambda n, d: d / n)
+        while (bad := (out < 0) | (out > high)).any():
+            out[bad] = draw(table, epsilon, rng)[bad]
+        return out
+
+    return wrong
+
+
 MISTAKES = {
     "there is no noise at all": lambda table, epsilon, rng: table.mean(axis=0),
     "each mean alone has the noise for ε, and together they cost d times as much": _with(lambda n, d: 1 / n),
@@ -143,6 +155,8 @@ MISTAKES = {
     "the noise uses the distance in L2, the root of the number of columns: Laplace noise needs L1": _with(lambda n, d: d**0.5 / n),
     "normal noise satisfies no ε at all, whatever its size": _with(lambda n, d: d / n, "normal"),
     "normal noise satisfies no ε at all, its tails fall too fast": _with(lambda n, d: 2**0.5 * d / n, "normal"),
+    "noise is drawn again until no mean is below 0: how often depends on the table; cut the result instead": _again(np.inf),
+    "noise is drawn again until each mean is in [0, 1]: how often depends on the table; cut the result instead": _again(1),
     "private, but with twice the noise it needs: an entry moves by 1 when a row is replaced, not by 2": _with(lambda n, d: 2 * d / n),
 }
 
@@ -163,9 +177,9 @@ TABLES = [
     _flip("ones only / one row of zeros", np.ones((6, 3), int), [0], range(3), 0.7),
     _flip("nine mixed rows / the last one different in the first column", MIXED, [8], [0], 0.5, twice=800),
     _flip("nine mixed rows / the last one different in all columns", MIXED, [8], range(4), 1.0, runs=12_000),
-    _flip("one column / three rows of it different", [[0], [0], [0], [1], [0]], [0, 2, 4], [0], 1.0, runs=20_000),
+    _flip("one column of zeros / two of its rows are ones", np.zeros((8, 1), int), [0, 2], [0], 0.75, runs=120_000),
     _flip("one row / another", [[1, 0]], [0], [0, 1], 0.8),
-    _flip("400 rows, ε = 0.2 / the last two different", _rng.integers(0, 2, (400, 3)), [398, 399], range(3), 0.2),
+    _flip("400 rows, ε = 0.05 / ones in the last eight", _rng.integers(0, 2, (400, 3)) * (np.arange(400) < 392)[:, None], range(392, 400), range(3), 0.05),
     *(_flip(f"{at['n']} rows, {at['d']} columns, ε = {at['epsilon']} / one row different", _rng.integers(0, 2, (at["n"], at["d"])), [0],
             range(at["d"]), at["epsilon"], runs=2500) for at in drawn(1, 531, n=(4, 40), d=(2, 7), epsilon=(0.3, 1.2))),
 ]

@@ -121,8 +121,8 @@ def _run(text, *frames):
         cursor = con.execute(text)
         names = [column[0].lower() for column in cursor.description or ()]
         rows = cursor.fetchall()
-    if {"shelf", "people", "total"} - set(names):
-        raise Wrong(f"the result must have the columns shelf, people and total, and has {', '.join(names) or 'none'}")
+    if sorted(names) != ["people", "shelf", "total"]:
+        raise Wrong(f"the result must have the columns shelf, people and total and no other (it would be output, too), and has {', '.join(names) or 'none'}")
     shelf, people, total = (names.index(name) for name in ("shelf", "people", "total"))
     try:
         found = {row[shelf]: (int(row[people] or 0), int(row[total] or 0)) for row in rows}
@@ -186,7 +186,8 @@ def _judge(who, people, most, total, dearest):
     if most > 1:
         raise Wrong(f"{seen}, {most} on one shelf: a person must count once there, so group by person and shelf before you count")
     if people > SHELVES:
-        raise Wrong(f"{seen}: at most {SHELVES} shelves are allowed, so number each person's shelves, not the people of a film or shelf")
+        hint = ", so number each person's shelves, not the people of a film or shelf" if people > 2 * SHELVES else ""
+        raise Wrong(f"{seen}: at most {SHELVES} shelves are allowed{hint}")
     if dearest > CAP or total > SHELVES * CAP:
         raise Wrong(f"{seen}, {dearest:,} on one shelf: cut what this person pays per shelf to {CAP:,}, before the people are added up")
     if who in SMALL and (people, total) != SMALL[who]:
@@ -214,7 +215,7 @@ def _useful(text, light, heavy, before):
 
 def _kept_share(text):
     people = 200
-    found = _run(text, [(-1 - person, 100 * shelf, 100 * (shelf + 1)) for person in range(people) for shelf in range(5)])
+    found = _run(text, [(-1 - person, 100 * shelf, 100) for person in range(people) for shelf in range(5) for _ in range(shelf + 1)])
     return [found.get(shelf, (0, 0))[0] / people for shelf in range(5)]
 
 
@@ -319,14 +320,16 @@ HOSTILE = {
     "a second statement": ["charge = 5; drop table hospital", "charge = 5; select 1", "zip = '1'; copy hospital to 'x.csv'"],
     "a comment": ["charge = 5 -- x", "charge = 5 /* x */", "/**/ charge = 5", "charge --\n = 5", "charge = 5 #"],
     "a quote inside the text": ["zip = 'a''b'",
-                                "zip = 'a' or '1' = '1'", "zip = 'a\\'", "diagnosis = 'x' || error('y') || 'z'", "zip = \"34301\"", "zip = $$34301$$"],
-    "a mark that a constant must not have": ["zip = 'a;b'", "zip = 'a%'", "zip = 'a\nb'", "zip = 'a\x00b'", "zip = '${env}'", "zip = e'a'"],
+                                "zip = 'a' or '1' = '1'", "diagnosis = 'x' || error('y') || 'z'", "zip = \"34301\"", "zip = $$34301$$"],
+    "a mark that a constant must not have": ["zip = 'a;b'", "zip = 'a%'", "zip = 'a_b'",
+                                             "zip = 'a\\'", "zip = 'a\nb'", "zip = 'a\x00b'", "zip = '${env}'", "zip = e'a'"],
     "another operator": ["charge == 5", "charge != 5", "zip like '3%'", "zip ~ '('", "charge between 1 and 5", "charge in (1, 2)", "charge is null",
                          "charge <=> 5", "charge => 5", "charge = = 5", "zip similar to '('"],
-    "characters beyond ASCII": ["charge = ５", "charge = ٣", "ｃharge = 5", "zip = ‘34301’", "zip = 'é'", "charge ＝ 5", "charge\u00a0= 5"],
+    "characters beyond ASCII": ["charge = ５", "charge = ٣", "ｃharge = 5", "zip = ‘34301’", "zip = 'é'", "charge ＝ 5", "charge\u00a0= 5", "ſex = 'F'"],
+    "another blank than a space": ["charge\t= 5", "charge =\n5", "zip =\t'34301'"],
     "nothing to compare": ["", " ", "charge", "charge >=", "= 5", "zip = ", "'34301'", "5", "true", "zip = '34301", "charge = 5)", "(charge = 5"],
     "a line break at its end": ["charge = 5\n", "zip = '34301'\n"],
-    "a number of more than nine digits": ["charge = 99999999999999999999999999", "charge <= 1" + "0" * 400],
+    "a number of more than nine digits": ["charge = 1000000000", "charge = 99999999999999999999999999", "charge <= 1" + "0" * 400],
 }
 
 
@@ -353,14 +356,14 @@ def eng_allow(allowed):
         if not _verdict(allowed, text):
             raise Wrong(f"{text!r} is one comparison of a column with a constant of its type, and is refused")
     for kind, text in hostile:
-        if _verdict(allowed, text):
+        if _verdict(allowed, text, none=True):
             raise Wrong(f"{text[:60]!r} is allowed, and {'is no whole comparison' if kind.startswith('nothing') else f'has {kind}'}")
     return f"{len(honest)} honest texts allowed, {len(hostile)} others refused"
 
 
-def _verdict(allowed, text):
-    said = answered(allowed, text)
-    if isinstance(said, re.Match) or isinstance(said, (bool, np.bool_)):
+def _verdict(allowed, text, none=False):
+    said = (ask if none else answered)(allowed, text)                    # a pattern that does not match gives None
+    if said is None or isinstance(said, (re.Match, bool, np.bool_)):
         return bool(said)
     raise Wrong(f"expected True or False, got {said!r}"[:200])
 

@@ -71,7 +71,7 @@ def _without_delta(n, epsilon, delta):
 @checker
 def grp_optimal(keep):
     """`keep(n, epsilon, delta)`: the largest probability with which a group of n people may appear, one group per person."""
-    settings = [(math.log(2), 0.1), (1.0, 1e-6), (0.3, 0.01), (3.0, 1e-4)]
+    settings = [(math.log(2), 0.1), (1.0, 1e-6), (0.3, 0.012), (3.0, 1e-4)]
     sizes = [0, 1, 2, 3, 4, 5, 8, 11, 13, 14, 15, 16, 20, 27, 40, 60]
     for epsilon, delta in settings:
         said = {n: number(answered(keep, n, epsilon, delta), f"the chance of a group of {n}") for n in sizes}
@@ -121,6 +121,9 @@ PUBLISHED = {
     "a second noise was drawn for the number that is printed: a second release, at an ε of its own": _publishing(again=True),
     "the counts that are printed are exact; print the noisy count that decided": _publishing(exact=True),
     "a noisy count of exactly k is printed: a lone person's group then appears far more often than δ": _publishing(hide=lambda y, n, k: y < k),
+    "a noisy count of k + 1 is held back, too: private, and groups are hidden for nothing": _publishing(hide=lambda y, n, k: y <= k + 1),
+    "a lone person's group is left out by its true count: a group of two, which it becomes with one person more, then appears far more often than δ":
+        _publishing(hide=lambda y, n, k: n < 2 or y <= k),
     "nothing is held back: a lone person's group is always there, and δ is 1": _publishing(hide=lambda y, n, k: False),
     "every positive noisy count is printed; it must be above k, or a lone person's group appears far too often":
         _publishing(hide=lambda y, n, k: y <= 0),
@@ -168,7 +171,7 @@ def _least(n, epsilon, k):
 
 
 CROWDS = [_names(low, epsilon, k, law="exactly", published=((_least(low, epsilon, k), 0.0 if low == 0 else None), (_least(low + 1, epsilon, k), None)))
-          for low, epsilon, k in ((0, 1.0, 2), (2, 1.0, 3), (3, 1.0, 3), (9, 0.5, 6))]
+          for low, epsilon, k in ((1, 1.0, 3), (3, 1.0, 3), (9, 0.5, 6), (0, 1.0, 2))]
 
 
 def _dict(what, one, two, epsilon, k, **settings):
@@ -313,8 +316,8 @@ def _kept(keep_some, rows, most, rng, what):
         return got
     short = (may - size.reindex(may.index, fill_value=0)).idxmax()
     if size.get(short, 0) < may[short]:
-        raise Wrong(f"{what}, most = {most}: {size.get(short, 0)} films of user {short!r} are kept, and {may[short]} could be; "
-                    "a bound on the whole table, or on the rows before each pair is made unique, loses some")
+        raise Wrong(f"{what}, most = {most}: {size.get(short, 0)} films of user {short!r} are kept, and {may[short]} could be: "
+                    "is the bound on the whole table, or on the rows before each pair is made unique, or may a draw take the same film again?")
     return got
 
 
@@ -330,7 +333,7 @@ def _same_for_all_rng(keep_some, what, before, others):
     for rows, how in others:
         if moved := len(first - kept(rows, 75)):
             raise Wrong(f"{what}: nothing is taken from rng, and {how} {moved:,} users keep another film: the lot belongs to the places in the table, "
-                        "which others decide. Draw from rng, or from a hash of user and film")
+                        "or to its size, which others decide. Draw from rng, or from a hash of user and film")
 
 
 PEOPLE, RUNS = 1500, 3
@@ -357,10 +360,10 @@ def grp_lot(keep_some):
     for rows in ([], [("a", 1)]):
         _kept(keep_some, rows, 2, rng, f"a table with {len(rows)} rows")
     width = FAR * math.sqrt(0.25 / PEOPLE)
-    own = [(f"user {i}", f"{which} of {i}") for i in range(PEOPLE) for which in ("first", "second")]
+    own = [(f"user {i}", f"{which} of {i}") for i in range(PEOPLE) for which in ("first", "second", "second")]
     planted = [("one more", f"second of {i}") for i in range(PEOPLE)]
     common = [(f"user {i}", film) for i in range(PEOPLE) for film in ("first film", "second film")]
-    for what, before, more in ((f"{PEOPLE:,} people with two films of their own", own, planted),
+    for what, before, more in ((f"{PEOPLE:,} people with two films of their own, the second twice", own, planted),
                                (f"{PEOPLE:,} people with the same two films", common, planted[:1] + [("one more", "second film")])):
         as_it_is, spread = _share(keep_some, before, rng, what)
         by_chance = [before[i] for i in mix.permutation(len(before))]

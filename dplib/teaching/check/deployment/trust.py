@@ -103,6 +103,8 @@ def _rivals(parties, epsilon, sensitivity):
     fine = {
         "each part is the whole noise: parties times too much of it": _difference(parties, q),
         "the sensitivity is left out of the rate: q is exp(-epsilon/sensitivity)": _difference(1.0, math.exp(-epsilon)),
+        "this is noise for sensitivity 1, times the sensitivity: every sum is a multiple of it, and shows a change of 1 for sure":
+            np.where(tails % sensitivity == 0, _difference(1.0, math.exp(-epsilon))[tails // sensitivity], 0.0),
         "the rate is divided among the people, and not the shape: q belongs to the sum": _difference(parties, math.exp(-epsilon * parties / sensitivity))
         if parties * epsilon < 600 else np.where(tails == 0, 1.0, 0.0),
         "the shape is 1/(2 parties): the two variables of a part each have the shape 1/parties": _difference(0.5, q),
@@ -114,6 +116,7 @@ def _rivals(parties, epsilon, sensitivity):
 @checker
 def agg_part(part):
     """`part(parties, epsilon, sensitivity, size, rng)`: `parties` of them add up to whole-number Laplace noise."""
+    totals = []
     for case, (parties, epsilon, sensitivity) in enumerate(CASES):
         many = 30_000 if parties <= 60 else 6_000
         rng, size = luck(70 + case), parties * many
@@ -134,6 +137,7 @@ def agg_part(part):
                     if abs(order.std() / sd - 1) < 0.02:
                         words += "; their size is right, and their law another"
                 raise Wrong(f"{given}: {words}") from None
+        totals.append(drawn.sum())
         if parties > 1:
             neighbours, half, one = drawn.reshape(many, parties), size // 2, float(np.mean(drawn != 0))
             pairs = {"beside each other": neighbours[:, :2].T, "half of the list apart": (drawn[:half], drawn[-half:]),
@@ -146,6 +150,8 @@ def agg_part(part):
             owner = np.mean(neighbours != 0, axis=0)
             if scipy.stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
                 raise Wrong(f"{given}: some of the parts are larger than others; every part has the same law")
+    if not any(totals):                                      # by chance once in 10^11
+        raise Wrong("all parts of a call add up to exactly 0: what one person adds another takes away; each draws on their own")
     again = [_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79)]
     if np.mean(again[0] == again[1]) > 0.5:                  # two right answers agree in about one place of forty
         raise Wrong("two calls give the same parts: draw them anew, from rng")

@@ -85,6 +85,7 @@ def _step(who=None, total=None, skip=False, came=False, late=False):
         g = gradients[rng.random(n) < q if who is None else who(n, q, rng)]
         if skip and not len(g):
             return np.zeros(d)
+        g = g[np.isfinite(g).all(axis=1)]
         moved = _clipped(g, clip).sum(axis=0) if total is None else total(g, clip, b, q)
         update = moved / (sigma * clip) + rng.normal(size=d)
         if late:
@@ -128,7 +129,7 @@ def _tables(what, one, more, q, clip, sigma, b, again=False, **settings):
     f = fdp.gaussian(1 / sigma).subsample(q)
     worst = fdp.worst([f, f.inverse()])
     claims = ((0.0, 0.0),) if again else tuple((epsilon, float(worst.delta(epsilon))) for epsilon in (1.0, 3.0, 8.0))
-    truth = tuple(_clipped(g, clip).sum(axis=0) / (sigma * clip) if q == 1 or not np.any(_clipped(g, clip)) else None for g in (one, two))
+    truth = tuple(_clipped(g, clip).sum(axis=0) / (sigma * clip) if q == 1 and not again or not np.any(_clipped(g, clip)) else None for g in (one, two))
     return Pair(what, (one, q, clip, sigma, b), (two, q, clip, sigma, b), claims, truth, within=1.2, share=0.7, **settings)
 
 
@@ -142,9 +143,9 @@ def _pairs():
         _tables("ten equal rows / eleven", np.tile([0.0, 6.0, 0.0], (10, 1)), [[0.0, 6.0, 0.0]], 0.3, 1.5, 0.25, 7, runs=2000, law="exactly"),
         _tables("60 unlike rows, all take part / the same and a long one", rows, [[9.0, 0.0, 9.0]], 1.0, 0.8, 0.5, 20, runs=1500, law="exactly"),
         _tables("twelve rows of zeros / thirteen", np.zeros((12, 2)), np.zeros((1, 2)), 0.3, 0.6, 1.4, 4, again=True, runs=1200),
-        _tables("two rows / the same and one that is not finite", [[3.0, 4.0], [0.1, 0.2]], [[np.inf, 1.0]], 0.6, 1.0, 0.8, 5, again=True, runs=600),
-        _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, np.nan]], 0.6, 1.0, 0.8, 5, again=True, runs=600),
-        _tables("400 rows / the same and a long one across", np.tile([0.5, 0.0], (400, 1)), [[0.0, -80.0]], 0.5, 0.7, 0.4, 200, runs=500, law="exactly"),
+        _tables("two rows / the same and one that is not finite", [[3.0, 4.0], [0.1, 0.2]], [[np.inf, 9.0]], 1.0, 1.0, 0.2, 5, again=True, runs=600),
+        _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, 9.0]], 0.6, 1.0, 0.2, 5, again=True, runs=600),
+        _tables("400 short rows / the same and a long one across", np.tile([0.05, 0.0], (400, 1)), [[0.0, -80.0]], 0.5, 0.7, 0.4, 200, runs=500, law="exactly"),
     ]
     for i, k in enumerate(drawn(2, 65, q=(0.2, 0.8), clip=(0.3, 2.0), sigma=(0.3, 0.6), b=(2, 30))):
         pairs.append(_tables(f"{5 + i} rows, C = {k['clip']:g}, σ = {k['sigma']:g}, b = {k['b']} / one more", rng.normal(size=(5 + i, 2)),
@@ -166,7 +167,7 @@ def _units(answer, arguments, rng):
 def sgd_step(noisy_step):
     """`noisy_step(gradients, q, clip, sigma, b, rng)`: Poisson sampling, clipping of each row, sum, noise, division by b."""
     rng = np.random.default_rng(62)
-    for n, d, q, clip, sigma, b in ((12, 50, 0.3, 0.6, 1.4, 4), (0, 50, 0.3, 1.7, 2.3, 5)):
+    for n, d, q, clip, sigma, b in ((12, 50, 0.3, 0.6, 1.2, 9), (0, 50, 0.3, 1.7, 2.3, 5)):        # no two of the factors below alike
         where = f"with {n} rows, all zero, clip {clip:g}, sigma {sigma:g} and b = {b}" if n else f"with no rows, clip {clip:g}, sigma {sigma:g} and b = {b}"
         zeros = np.zeros((n, d))
         z = np.array([numbers(_units(noisy_step, (zeros.copy(), q, clip, sigma, b), rng), (d,), f"{where}: the update") for _ in range(RUNS)])
@@ -241,7 +242,7 @@ def sgd_account(spent):
         f = fdp.gaussian(1 / sigma).subsample(q)
         one, two = (f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta)
         right = max(one, two)
-        if right * (1 - 1e-6) <= got <= right * 1.005:
+        if right * (1 - 2e-5) <= got <= right * 1.005:        # dplib's own number is above the truth, by about 5e-6
             continue
         where = f"q = {q:g}, sigma = {sigma:g}, {steps} steps, delta = {delta:g}: you say {got:.4f}, and it is {right:.4f}"
 
@@ -344,8 +345,8 @@ def sgd_share(share):
 @checker
 def sgd_ceiling(ceiling):
     """`ceiling(fpr, epsilon, delta)`: the largest TPR that (epsilon, delta) leaves at this false positive rate."""
-    for fpr, epsilon, delta in ((0.05, 1.0, 1e-5), (0.05, 8.0, 1e-5), (0.001, 8.0, 0.0), (0.5, 1.0, 0.0), (0.3, 0.0, 0.0), (0.2, 0.0, 0.1), (0.0, 2.0, 1e-3),
-                                (1.0, 0.5, 0.01), (0.9, 2.0, 0.05), (0.05, 30.0, 0.0)):
+    for fpr, epsilon, delta in ((0.05, 1.0, 1e-5), (0.05, 8.0, 1e-5), (0.001, 8.0, 0.0), (0.17, 1.5, 0.1), (0.5, 1.0, 0.0), (0.3, 0.0, 0.0), (0.2, 0.0, 0.1),
+                                (0.0, 2.0, 1e-3), (1.0, 0.5, 0.01), (0.9, 2.0, 0.05), (0.05, 30.0, 0.0)):
         got = number(answered(ceiling, fpr, epsilon, delta), "the rate")
         first, second = math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr)
         right = min(1.0, first, second)
@@ -361,7 +362,7 @@ def sgd_ceiling(ceiling):
         if math.isclose(got, min(1, fpr + math.tanh(epsilon / 2)), abs_tol=1e-9):
             raise Wrong(f"{where}; tanh(ε/2) bounds the advantage at the best line, and at this line less is possible")
         raise Wrong(f"{where}; " + ("an attack can do better than that" if got < right else "one of the two inequalities forbids it"))
-    return "both inequalities, at ten lines; at ε = 8 they leave 99.97 % at 5 %"
+    return "both inequalities, at eleven lines; at ε = 8 they leave 99.97 % at 5 %"
 
 
 # ------------------------------------------------------------------------------------------ lengths without gradients
@@ -448,7 +449,7 @@ def sgd_ghost(clipped_sum):
         for x, y, where in tables:
             got = _joined(clipped_sum, x, y, clip, where)
             right, mistakes = _ghosts(x, y, clip)
-            if np.allclose(got, right, rtol=1e-6, atol=1e-7):
+            if np.allclose(got, right, rtol=1e-5, atol=1e-5 * clip):           # the guard against rounding may show
                 continue
             for wrong, message in mistakes:
                 if np.allclose(got, wrong, rtol=1e-6, atol=1e-7):
@@ -460,9 +461,9 @@ def sgd_ghost(clipped_sum):
     for far in 10.0 ** np.arange(13):            # the text's guard against rounding: two places that nearly cancel, 50 apart
         size = np.linalg.norm(_joined(clipped_sum, np.array([[[far], [far + 50]]]), np.array([[[1.0], [-1.0]]]), 1.0, f"with inputs of {far:g}"))
         if size > 1 + 1e-6:
-            raise Wrong(f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 it has length {size:.3g}; "
+            raise Wrong(f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 it has length {size:.7g}; "
                         "add more to the square of its length than rounding can have taken")
-    n, m, d = 80, 2, 110
+    n, m, d = 800, 2, 64
     a, b = rng.normal(size=(2, n, m, d))
     tracemalloc.start()
     try:
@@ -471,6 +472,6 @@ def sgd_ghost(clipped_sum):
     finally:
         tracemalloc.stop()
     if peak > n * d * d * 8 / 4:
-        raise Wrong(f"right, but for {n} examples and {d * d:,} weights it held {peak / 1e6:.1f} megabytes, "
-                    "about as much as the table of all gradients; lengths need products of vectors only")
+        raise Wrong(f"right, but for {n} examples and {d * d:,} weights it held {peak / 1e6:.1f} megabytes, the table of all gradients "
+                    f"{n * d * (d + 1) * 8 / 1e6:.1f}; lengths need products of vectors only")
     return "right for one place and many, places that agree or cancel, and without the table of all gradients"

@@ -122,6 +122,7 @@ def prod_band(fewest):
             continue
         case = f"epsilon = {epsilon:g}, alpha = {alpha:g}: {got:,.0f}"
         rivals = {
+            "one too few: round up, for gamma is still above alpha there": right - 1,
             "gamma falls like 1/√n, not like 1/n": math.ceil(ratio),
             "gamma uses the moment about the mean of the evidence; this uses κ3": math.ceil((0.56 * epsilon**3 / variance**1.5 / alpha) ** 2),
             "the variance is κ2 - kl²; this uses κ2": math.ceil((0.56 * third / epsilon**3 / alpha) ** 2),

@@ -40,7 +40,7 @@ def bins_parts(answer):
 @checker
 def hist_bins(choose):
     """`choose(n, epsilon)`: a number of bins for the density 1/2 + x on [0, 1] whose exact risk is within 2 % of the best."""
-    for n, epsilon in ((1000, 0.1), (1000, 1.0), (100_000, 0.01), (1_000_000, 1.0), (200, 0.05), (50_000, 0.2)):
+    for n, epsilon in ((1000, 0.1), (1000, 1.0), (100_000, 0.01), (1_000_000, 1.0), (20, 0.1), (100_000, 0.065)):
         case = f"for n={n:,}, epsilon={epsilon:g}"
         m = number(answered(choose, n, epsilon), f"{case} the number of bins", whole=True)
         if not 1 <= m <= 10**6:
@@ -56,7 +56,7 @@ def hist_bins(choose):
             raise Wrong(f"{much}: that would be right without privacy; the noise adds 8 m²/(n epsilon)²")
         if abs(m - without_sampling) <= 1 and without_sampling != at:
             raise Wrong(f"{much}: that would be right if the noise were all; sampling adds about m/n")
-        raise Wrong(f"{much}: too {'many, they drown in noise' if m > at else 'few, they hide the slope'}")
+        raise Wrong(f"{much}: too {'many, sample and noise cost more than the slope' if m > at else 'few, they hide the slope'}")
     return "within 2 % of the best risk, in all six cases"
 
 
@@ -68,6 +68,11 @@ def _scores(values, candidates, release, fit=1.0, noise=8.0, low=0.0, high=1.0):
         counts = np.bincount(np.minimum((place * m).astype(int), m - 1), minlength=m)
         out.append(-fit * (2 * m - (n + 1) * m * np.sum((counts / n) ** 2)) / (n - 1) - noise * (m / (n * release)) ** 2)
     return np.array(out)
+
+
+def _plug_in(values, candidates, release):
+    n, ms = len(values), np.array(candidates)
+    return (_scores(values, candidates, release, noise=0.0) * (n - 1) + ms) / n - 8 * (ms / (n * release)) ** 2
 
 
 @functools.cache
@@ -95,12 +100,16 @@ def _of_the_data(values, candidates, release):
 
 
 MISTAKES = {
-    "the sensitivity lacks the factor m, or is that of the coarsest candidate: a row moves the score of m bins by m times as much, and the finest counts":
-        _with(lambda n, ms: 2 * (n + 1) * min(ms) / n**2),
+    "the sensitivity lacks the factor m: a row moves the score of m bins by m times as much, and the finest counts": _with(lambda n, ms: 2 * (n + 1) / n**2),
+    "the sensitivity is that of the coarsest candidate: a row moves the score of the finest most": _with(lambda n, ms: 2 * (n + 1) * min(ms) / n**2),
     "the sensitivity is that of the last candidate: the finest sets the price, and need not come last":
         _with(lambda n, ms: 2 * (n + 1) * ms[-1] / n**2),
     "the sensitivity is that of the sum of squares: the score multiplies it by (n + 1)/(n - 1), three times as much for two people":
         _with(lambda n, ms: 2 * (n - 1) * max(ms) / n**2),
+    "the sensitivity is 2m/n, and a row moves the score by (n + 1)/n times as much: for two people half as much again":
+        _with(lambda n, ms: 2 * max(ms) / n),
+    "private, but the sensitivities of all candidates are added up: the exponential mechanism pays once, for the finest":
+        _with(lambda n, ms: 2 * (n + 1) * sum(ms) / n**2),
     "each score has noise for its own sensitivity: that of the finest candidate moves most, and the small noise of the others does not hide it":
         _with(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=_noisy_max),
     "the best score wins without noise: a neighbour whose best is another never gives it": _with(pick=_best),
@@ -110,8 +119,11 @@ MISTAKES = {
     "private, but the scores are those of the risk itself: a good number of bins must have a high score": _with(
         score=lambda *arguments: -_scores(*arguments)),
     "private, but the noise of the table is left out of the score: 8 m²/(n epsilon_release)²": _with(score=lambda *a: _scores(*a, noise=0.0)),
+    "private, but the noise in the score is that of add/remove: under replace a table costs 8 m²/(n epsilon_release)²":
+        _with(score=lambda *a: _scores(*a, noise=2.0)),
     "private, but the score is that of a table at epsilon: the table will be published at epsilon_release": _with(
         spend=lambda epsilon, release: (epsilon, epsilon)),
+    "private, but the squared shares count everybody as their own pair: the score has the pairs of two different people": _with(score=_plug_in),
     "private, but the fit is left out of the score": _with(score=lambda *a: _scores(*a, fit=0.0)),
     "private, but it does not look at the data: a lottery among the candidates": _with(lambda n, ms: 1e9),
     "the two epsilons are exchanged": _with(spend=lambda epsilon, release: (release, epsilon)),
@@ -127,15 +139,16 @@ def _pair(what, values, moved, candidates, epsilon, release, runs=400, **setting
                 ((len(moved) * epsilon, 0.0),) if len(moved) else (), runs=runs, **settings)
 
 
-STEEP = np.random.default_rng(54).beta(1, 60, 300)
+STEEP = np.repeat([0.99, 1.0], [30, 270])
 EVEN = (np.arange(300) + 0.5) / 300
 PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
     _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=3000, law=True),
     _pair("30 people in one place / three of them far away", 30 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 50.0, runs=1000),
-    _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.8, runs=2000, law=True),
-    _pair("300 people crowded at one end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),
+    _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=2000, law=True),
+    _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),
     _pair("300 people spread evenly, a poor table / the same", EVEN, [], (1, 30), 3.0, 0.1, often=({1: 0.97}, {1: 0.97})),
+    _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.0, 1.3, runs=16_000, watch=(40, 39)),
 ]
 
 
@@ -170,7 +183,8 @@ def bins_lattice(law_of_tables):
         why = {
             epsilon: "that is the bound; the exact loss is smaller, because not all of it is used",
             _loss_and_error(counts, epsilon, normalised=False)[0]: "the two laws have normalising constants of their own, and they differ",
-            **{_loss_and_error(counts, epsilon, ways=(way,))[0]: "the neighbour's table may be the likelier one: take both directions" for way in (1, -1)},
+            **{_loss_and_error(counts, epsilon, ways=(way,))[0]: "that is the largest over some neighbours or one direction: take every neighbour, and both"
+               for way in (1, -1)},
             _loss_and_error(counts, 2 * epsilon)[0]: "the weights are exp(-epsilon |h - c|/4): 2 is the sensitivity, and 2 more the mechanism's",
         }
         compare_number(got[0], loss, f"the loss for {counts} at epsilon={epsilon:g}",

@@ -13,7 +13,7 @@ from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, che
 __all__ = ["syn_attack", "syn_choose", "syn_interval", "syn_mwem", "syn_rows", "syn_vendor"]
 
 ROWS = 40_000
-NOISY = [52.3, -17.9, 0.0, 8.4, 31.2, -2.6]
+NOISY = [5.2, -17.9, 0.0, 0.8, 3.1, -2.6]
 MANY = [-40.0, 100.0, 60.0, 80.0]
 
 
@@ -41,7 +41,7 @@ def syn_rows(draw):
             "negative counts were turned around: a cell with −40 is as empty as can be, and now gets many rows": _shares(np.abs(noisy)),
             "all counts were lifted by the same amount until none was negative: then a large cell loses rows to empty ones":
                 _shares(noisy - noisy.min()) if np.ptp(noisy) else law,
-            "every cell is equally likely: the released counts are not used": np.full(noisy.size, 1 / noisy.size),
+            f"from the counts {noisy.tolist()} every cell is equally likely, though some are above zero": np.full(noisy.size, 1 / noisy.size),
             "the counts went through an exponential: shares are proportional to counts": _shares(np.exp(noisy - noisy.max())),
         }
         if noisy.max() <= 0:
@@ -59,17 +59,17 @@ def syn_rows(draw):
 # --------------------------------------------------------------------------------------------------------------------- mwem
 
 @functools.cache
-def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, shared=False, until=10**9, stop=0.0):
+def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, noise_of="round", until=10**9, stop=0.0):
     """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it."""
     def wrong(counts, queries, epsilon, rounds, rng):
         n, each = counts.sum(), epsilon / (2 * (1 if whole else rounds))
-        guess, one = np.full(len(counts), n / len(counts)), getattr(rng, draw)(scale=measure / each)
+        guess, drawn = np.full(len(counts), n / len(counts)), {}
         for t in range(rounds):
             gaps = score(queries @ (counts - guess))
             if np.abs(gaps).max() < stop:
                 break
             i = np.argmax(gaps) if t >= until else pick(gaps, sensitivity=1, epsilon=choose * each, rng=rng)
-            answer = queries[i] @ counts + (one if shared else getattr(rng, draw)(scale=measure / each))
+            answer = queries[i] @ counts + drawn.setdefault({"round": t, "query": int(i), "all": 0}[noise_of], getattr(rng, draw)(scale=measure / each))
             guess = guess * np.exp(queries[i] * (answer - queries[i] @ guess) / (2 * n))
             guess *= n / guess.sum()
         return guess
@@ -99,7 +99,8 @@ MWEM = {
     "the noise of a measurement is twice what it must be": _mwem(measure=2.0),
     "the noise of the measurements is normal: it keeps no epsilon": _mwem(draw="normal"),
     "the noise of the measurements is normal, of the right standard deviation: it keeps no epsilon": _mwem(measure=2**0.5, draw="normal"),
-    "the same noise serves all rounds: subtract two measured answers and it is gone; draw it anew each time": _mwem(shared=True),
+    "the same noise serves all rounds: subtract two measured answers and it is gone; draw it anew each time": _mwem(noise_of="all"),
+    "a query that is asked again has the noise of the first time: private, but a second look then teaches nothing; draw it anew": _mwem(noise_of="query"),
     "every round spends the whole budget: with T rounds each gets epsilon/T, half of it for the measurement": _mwem(whole=True),
     "it stops when the truth is near: that is a look without noise": _mwem(stop=1.0),
 }

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 
 from dplib import sensitivity as sens
-from dplib.budget import Budget, BudgetExceeded
+from dplib.budget import Budget
 from dplib.teaching.check._battery import Choice, Numbers, Pair, battery
 from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker
 
@@ -49,11 +49,11 @@ def em_score(answer):
 # ------------------------------------------------------------------------------------------------------------ the winner of a vote
 
 @functools.cache
-def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False):
+def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False, noise=lambda rng, k: rng.gumbel(size=k)):
     """The exponential mechanism on counts, right unless told otherwise."""
     def winner(rows, candidates, most, epsilon, rng):
         scores = np.array([rows.count(name) for name in candidates], dtype=float)
-        weights = rate(most, epsilon, scores) * scores + rng.gumbel(size=len(scores))
+        weights = rate(most, epsilon, scores) * scores + noise(rng, len(scores))
         return candidates[int(np.argmax(np.where(scores > 0, weights, -np.inf) if present and scores.any() else weights))]
 
     return winner
@@ -68,6 +68,7 @@ WINNERS = {
     "the scores are worth too much, epsilon times the sensitivity": _winning(lambda m, e, s: e * m),
     "twice the rate that the theorem allows": _winning(lambda m, e, s: 2 * e / m),
     "a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells who is": _winning(present=True),
+    "normal noise has no ε at all: a name far behind betrays every row": _winning(noise=lambda rng, k: rng.normal(size=k)),
     "evenly drawn, whatever the rows say": _winning(lambda m, e, s: 0.0),
 }
 
@@ -87,10 +88,11 @@ def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
 VOTES = [
     _votes("counts 2, 1, 0, 0 / one more for C", [2, 1, 0, 0], [2, 1, 1, 0], 1, 1, 0.5, runs=2500),
     _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=500, watch=("list A",)),
-    _votes("counts 3, 2, 0 and two strangers / one more for B", [3, 2, 0], [3, 3, 0], 1, 1, 0.7, 2, runs=3000, watch=("list C",), law=True),
+    _votes("counts 0, 3, 2 and three strangers / one more for C", [0, 3, 2], [0, 3, 3], 1, 1, 0.7, 3, runs=3000, watch=("list A",), law=True),
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, watch=("list A",), law=True),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
+    _votes("counts 0, 4 / four people more for A", [0, 4], [4, 4], 4, 1, 1.0, runs=20_000, watch=("list A",)),
 ]
 
 
@@ -248,6 +250,7 @@ MEDIANS = {
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
     "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
     "a NaN is counted as 0; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.nan_to_num(x), low=low, high=high)),
+    "an infinite value is counted as low; only a NaN is": _median(clip=lambda x, low, high: sens.clip(np.where(np.isfinite(x), x, low), low=low, high=high)),
     "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low=low, high=high))),
     "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
@@ -269,11 +272,12 @@ EARNERS = [
     _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5, runs=1500, law=True),
     _earners("five equal values / six", [7.0] * 5, [7.0], -5.0, 10.0, 1.5, 3.0, 0.3, runs=1000, law=True),
     _earners("four values / the same and three NaN", [3.0, 1.0, 4.0, 2.0], [math.nan] * 3, -3.0, 10.0, 1.0, 2.5, 0.3, runs=1000, law=True),
-    _earners("three values / the same and an infinite one", [-math.inf, 5.0, 6.0], [math.inf], 0.0, 10.0, 0.7, 10.0, 0.99, runs=700),
+    _earners("41 values, ten of them infinite / the same and a trillion", [*np.linspace(700, 900, 21), *5 * [-math.inf, math.inf, -1e9, 1e12]], [1e12], 0.0,
+             1000.0, 1.0, 40.0, 0.8, runs=700),
     _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=500),
+    _earners("two equal values / the same and two at the top", [1.0, 1.0], [9.0, 9.0], -8.0, 10.0, 1.0, 18.0, 0.99, runs=4000),
     _earners("one value / the same and one at the bottom", [1.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4000),
     _earners("two values / the same and one at the bottom", [1.0, 9.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4000),
-    _earners("two values below / the same and two at the top", [1.0, 1.0], [9.0, 9.0], 0.0, 10.0, 1.0, 10.0, 0.99, runs=1500),
 ]
 
 
@@ -300,13 +304,11 @@ def _overdrawn(median, values, low, high, epsilon):
     before = rng.bit_generator.state
     try:
         result = median(np.array(values), low, high, epsilon, budget, rng)
-    except BudgetExceeded:
+    except Exception:
         if rng.bit_generator.state != before:
             raise Wrong("the noise is drawn before the budget is asked: whoever repeats the call sees draws that nobody paid for") from None
         return
-    if result is None or result is ...:
-        raise NotAttempted
-    raise Wrong(f"the budget has {epsilon / 2:g} and epsilon is {epsilon:g}, but an answer is given: spend first, and let its error through")
+    raise Wrong(f"the budget has {epsilon / 2:g} and epsilon is {epsilon:g}, but an answer is given ({result}): spend first, and let its error through")
 
 
 @checker
@@ -316,4 +318,6 @@ def em_median(median):
     _overdrawn(median, [8.0, 1.0, 4.0, 2.0], 0.0, 10.0, 1.0)
     mistakes = {message: _without_ledger(wrong) for message, wrong in MEDIANS.items()}
     seen = battery(median, Numbers(), EARNERS, call=_paid, mistakes=mistakes, right=_without_ledger(_median()), seed=93)
+    if answered(median, np.full(2000, math.e), 0.0, 10.0, 1.0, Budget(1.0), np.random.default_rng(95)) == math.e:
+        raise Wrong(f"2,000 equal values, {math.e:.4f}, came out exactly: a step of length 0 must have no chance at all, or it publishes a value")
     return f"paid for before it is drawn; {seen}"

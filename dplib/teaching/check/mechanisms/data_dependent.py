@@ -146,7 +146,7 @@ def _smooth_cases():
     rng = np.random.default_rng(12)
     tables = [[1, 4, 5, 6, 9], [3, 3, 3, 3], [0, 0, 0, 9, 9], [0, 0, 9, 9], [2, 2, 8, 8], [0, 0, 0], [10, 10, 10], [7], [1, 9], [-5, 4, 30]]
     tables += [rng.uniform(0, 10, size).round(2) for size in (1, 2, 3, 4, 5)]
-    large = [np.repeat([0.2, 9.5], [26, 25]), np.full(60, 4.0), rng.uniform(0, 10, 41), np.append(np.full(39, 0.0), [10.0])]
+    large = [np.repeat([0.2, 9.5], [26, 25]), np.full(400, 4.0), rng.uniform(0, 10, 41), np.append(np.full(39, 0.0), [10.0])]
     cases = [(table, beta, -2.0, 12.0) for table in tables for beta in (0.05, 0.6, 3.0)] + [(table, 0.3, 0.0, 10.0) for table in tables]
     cases += [(table, beta, 0.0, 10.0) for table in large for beta in (0.02, 0.3)]
     cases = [(rng.permutation(np.array(values, dtype=float)), *rest) for values, *rest in cases]
@@ -212,7 +212,9 @@ MISTAKES = {
     "with the threshold ln(2/δ)/(2ε) a table at distance 0 passes far more often than δ": _release(0.5, 0.5, _ln(2, 0.25)),
     "with the threshold ln(2/δ)/ε a table at distance 0 passes more often than δ": _release(threshold=_ln(2, 0.5)),
     "the threshold goes with ε, the test's noise with ε/2: it passes too often": _release(threshold=_ln(0.5, 0.5)),
+    "the threshold does not know ε": _release(threshold=lambda half, delta: math.log(1 / (2 * delta))),
     "the test's noise has half the scale it needs": _release(test=0.5),
+    "the test's noise has twice the scale that the threshold is made for: it passes too often": _release(test=2.0),
     "the answer's noise has half the scale it needs: the bound over ε/2 is right": _release(answer=0.5),
     "the answer's noise has twice the scale it needs": _release(answer=2.0),
     "the answer's noise does not know the bound": _release(bound_in=False),
@@ -303,8 +305,9 @@ def _look_at_blocks(my_aggregate, rng):
             continue
         case = "three equal rows, two blocks" if equal else "three rows, two blocks"
         if sizes[0] == 0:
-            raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. Blocks of a fixed size make a row's "
-                        "block depend on the others: one row more moves somebody else")
+            why = ("In all runs the blocks are the same: no place in the list, value or seed fixed inside is a coin" if lone.max() == 2000 else
+                   "Blocks of a fixed size, or of which none may be empty, make a row's block depend on the others: one row more moves somebody else")
+            raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. {why}")
         together = (f"{case}: they always share a block; the block follows the value, and a replaced row then changes two blocks" if equal
                     else f"{case}: they are always in one block; each row needs a coin of its own in every run, with a side for each block")
         compare(sizes, [0.25, 0.75], {together: [1.0, 0.0]}, lambda i, case=case: f"{case}: {['all three in one', 'two and one'][i]}")
@@ -351,7 +354,9 @@ def _look_at_noise(my_aggregate, rng):
         if (unlike := len(np.unique(got))) < 0.99 * runs:
             raise Wrong(f"{case}: of {runs:,} answers only {unlike:,} differ; each needs a fresh Laplace noise, which is not cut off")
         if abs(middle - centre) > error and spread < 20 * scale:
-            why = "" if len(rows) >= blocks else f"; an empty block counts as the middle of the range: divide by {blocks}, however many are filled"
+            none = rows and abs(middle - (low + high) / 2) < error
+            why = ("" if len(rows) >= blocks else "; the answer of a block that is filled counts, too, clipped" if none else
+                   f"; an empty block counts as the middle of the range: divide by {blocks}, however many are filled")
             raise Wrong(f"{case}: the answers lie around {middle:.4g}, but should around {centre:.4g}{why}")
         rivals = {f"{case}: {message}": np.diff(_cdf(scale * BINS / spread)) for message in fits if fits[message]}
         compare(np.histogram(got, centre + scale * BINS)[0], np.diff(_cdf(BINS)), rivals,

@@ -94,10 +94,10 @@ def _guarded(epsilon):
     return fraction
 
 
-EDGE, REPLAYED, MOST_BITS = 6, 200, 200_000
+EDGE, REPLAYED, MOST_BITS = 6, 100, 200_000
 
 
-COINS = ((Fraction(1), 3000), (Fraction(1, 3), 2500), (Fraction(4, 7), 2000), (Fraction(1, 20), 250))           # ε, draws
+COINS = ((Fraction(1), 16_000), (Fraction(1, 3), 15_000), (Fraction(4, 7), 5000), (Fraction(1, 100), 120))           # ε, draws
 
 
 @checker
@@ -161,7 +161,10 @@ def fin_coins(whole_noise):
             f"{where}: the noise falls by e^-ε/2 a step: private, and twice as large as it must be": _folded(lambda k: q ** (abs(k) / 2)),
             f"{where}: the coin fails with probability ε instead of 1 - e^-ε": _folded(lambda k: float(1 - epsilon) ** abs(k) if epsilon < 1 else (k == 0)),
             f"{where}: that is noise for ε = 1, whatever ε is asked for": _folded(lambda k: math.exp(-abs(k))),
-        }
+            f"{where}: e^-ε was cut off after its fourth term, -ε³/6, and is not exact":
+                _folded(lambda k: float(1 - epsilon + epsilon**2 / 2 - epsilon**3 / 6) ** abs(k)),
+        } | {f"{where}: the dice are remainders of numbers with {spare} bits to spare, and not fair: what is too large must be tossed again":
+             _by_remainders(epsilon, spare) for spare in range(3)}
         counts = np.bincount(np.clip(values, -EDGE, EDGE) + EDGE, minlength=2 * EDGE + 1)
         compare(counts, _folded(lambda k: q ** abs(k)), rivals, lambda i: f"{where}: {'at most ' if i == 0 else 'at least ' if i == 2 * EDGE else ''}{z[i]}")
         half = draws // 2                       # pairs of successive draws: equal about as often as the law says
@@ -170,8 +173,19 @@ def fin_coins(whole_noise):
         chance = float(law @ law)
         if abs(same - chance) > 7 * math.sqrt(chance / half):
             raise Wrong(f"{where}: successive noises depend on one another")
-    return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from coins and without floats; "
+    return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from coins, and with no float that we saw; "
             "that it is exact is yours to prove")
+
+
+def _by_remainders(epsilon, spare):
+    """The law of noise whose dice are the remainders of numbers with so many bits to spare."""
+    chance, ahead = 0.0, 1.0
+    for k in range(1, 40):
+        n, top = epsilon.denominator * k, epsilon.numerator
+        rounds, rest = divmod(2 ** ((n - 1).bit_length() + spare), n)
+        success = (rounds * top + min(rest, top)) / (rounds * n + rest)
+        chance, ahead = chance + ahead * (1 - success) * (k % 2), ahead * success
+    return _folded(lambda k: chance ** abs(k))
 
 
 def _ask_exactly(function, *arguments):
@@ -254,13 +268,20 @@ def fin_seed(exact_total):
             continue
         hints = {
             "the total but for a rounding; return the whole number": abs(got - total) < 1e-6,
-            "the mean; the total is n times that": n > 1 and abs(got - total / n) < 1,
+            "the mean; the total is n times that": n > 1 and (abs(got - total / n) < 1e-6 or got == round(total / n)),
             "the release, rounded; the noise is still in it": got in (round(released), round(n * released)),
-            "wrong; the last seed below the bound is a seed too": secret == seeds - 1,
+            "wrong; the last seed below the bound is a seed too": got == _nearest(released, n, scale, range(seeds - 1)),
+            "wrong; 0 is a seed too": got == _nearest(released, n, scale, range(1, seeds)),
         }
         why = next((hint for hint, fits in hints.items() if fits), "wrong; which seed leaves a multiple of 1/n, to within 1e-9?")
         raise Wrong(f"{where}: the total was {total:,}, and {got:,.10g} is {why}")
     return "five totals recovered, five seeds and scales"
+
+
+def _nearest(released, n, scale, seeds):
+    """The total that these seeds make nearest to a whole number."""
+    totals = [n * (released - np.random.default_rng(seed).laplace(scale=scale)) for seed in seeds]
+    return round(min(totals, key=lambda rest: abs(rest - round(rest))))
 
 
 HARMLESS = {

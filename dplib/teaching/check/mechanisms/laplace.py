@@ -37,6 +37,8 @@ SCALES = {
     "normal noise has no ε at all: its tails fall too fast": _with(lambda d, e: 2**0.5 * d / e, lambda rng, b, shape: rng.normal(scale=b, size=shape)),
     "the noise is never negative: one neighbour makes outputs possible that the other does not":
         _with(lambda d, e: d / e, lambda rng, b, shape: rng.exponential(b, size=shape)),
+    "the noise loses its fraction (has an array taken its type from whole answers?), and 0 comes too often":
+        _with(lambda d, e: d / e, lambda rng, b, shape: np.trunc(rng.laplace(scale=b, size=shape))),
 }
 
 
@@ -49,7 +51,7 @@ def _values(what, one, two, step, epsilon, **settings):
 def _cells(value, step, epsilon, calls=2):
     """Very many answers at once, each of them `value`, or a step more."""
     return Crowd(f"answers of {value:g} / answers of {value + step:g}, sensitivity {step:g}, ε = {epsilon:g}",
-                 lambda coins: (np.where(coins, value + step, value).astype(float), step, epsilon),
+                 lambda coins: (np.where(coins, value + step, value), step, epsilon),
                  lambda got, coins: numbers(got, (len(coins),), "an array of answers"), 6000, ((epsilon, 0.0),), (value, value + step), calls,
                  within=NEAR * step / epsilon, share=MOST, words=("answers", "given", "answer"))
 
@@ -61,12 +63,12 @@ RELEASES = [
     _values("two rows of three sevens / the same with a nine at the end", SEVEN, NINE, 2.0, 1.0, runs=2000),
     _values("five equal numbers / the first and the last of them moved", np.full(5, 40.0), np.array([41.5, 40, 40, 40, 38.5]), 3.0, 0.8, runs=2000),
 ]
-ANSWERS = [_cells(0.0, 3.0, 1.0), _cells(1e6, 0.25, 2.0, calls=6)] + [_cells(*case.values()) for case in drawn(2, 41, value=(-900.0, 900.0), step=(0.2, 9.0),
+ANSWERS = [_cells(0, 3, 1.0), _cells(1e6, 0.25, 2.0, calls=6)] + [_cells(*case.values()) for case in drawn(2, 41, value=(-900.0, 900.0), step=(0.2, 9.0),
                                                                                                     epsilon=(0.2, 2.0))]
 
 
-def _reaches(mechanism, zeros, scale):
-    """`Wrong` if none of 40,000 noises is beyond seven scales: e^-7 of them should be, so none is with probability e^-36."""
+def _reaches(mechanism, zeros, scale=150.0):
+    """`Wrong` if none of 20,000 noises is beyond seven scales: e^-7 of them should be, so none is with probability e^-18."""
     noise = numbers(answered(mechanism, zeros, 2, 2 / scale, luck(48)), zeros.shape, "an array of answers")
     if np.abs(noise).max() < 7 * scale:
         raise Wrong(f"the largest of {zeros.size:,} noises is {np.abs(noise).max() / scale:.1f} scales: noise that is cut off makes outputs possible on one "
@@ -99,7 +101,7 @@ def lap_release(release):
         raise Wrong("the noise comes from numpy's global generator, which any other part of the program can reset; draw it from rng")
     seen = battery(release, lambda pair: Numbers(np.size(pair.one[0]) if np.ndim(pair.one[0]) else 0, "number"), RELEASES, crowds=ANSWERS, call=_flat,
                    mistakes=SCALES, right=RIGHT, seed=41)
-    _reaches(release, np.zeros(40_000), 2.0)
+    _reaches(release, np.zeros(20_000))
     return f"fresh noise for every number, and it refuses what is not positive and finite; {seen}"
 
 
@@ -165,7 +167,7 @@ def _questions(low, high):
 @checker
 def lap_quiz(quiz):
     """`quiz(low, high)`: question -> (sensitivity under add/remove, under replace)."""
-    ranges, missing = ((-1.0, 3.0), (-4.0, 4.0), (-6.0, 0.5)), {}
+    ranges, missing = ((-1.0, 3.0), (-3.0, 2.5), (-6.0, 0.5)), {}
     for low, high in ranges:
         answers = answered(quiz, low, high)
         if not isinstance(answers, dict):
@@ -288,12 +290,12 @@ def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
 TOWN = [(f"neighbour {i % 97}", i % 4) for i in range(200)]
 RATERS = [
     _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0, runs=1500, twice=300),
-    _raters("one row / the same and two rows of one film", [("b", 1)], [("a", 0), ("a", 0)], 3, 2, 0.6, runs=1000),
-    _raters("four rows of four people / the same and one person with nine rows", [(i, i % 3) for i in range(4)], [("a", f % 3) for f in range(9)], 3, 2, 1.0,
+    _raters("one row / the same and four rows of the only film", [("b", 0)], 4 * [("a", 0)], 1, 4, 0.6, runs=1000),
+    _raters("four rows of four people / the same and one person with nine rows", list(zip("bcde", (0, 1, 2, 0))), [("a", f % 3) for f in range(9)], 3, 2, 1.0,
             truth=False, runs=1500),
     _raters("200 rows of 97 people / the same and one person with 40 rows", TOWN, [("a", f % 4) for f in range(40)], 4, 1, 0.5, truth=False, runs=600),
 ]
-LOUD = 1e7                                       # so little noise that the kept rows show
+LOUD = 1e18                                      # so little noise that the kept rows show, also in counts that are cut to whole numbers
 
 
 def _kept(counts, rows, films, most, rng, case):
@@ -306,7 +308,7 @@ def _kept(counts, rows, films, most, rng, case):
 def _by_lot(counts, most, long, others, rng, runs=300):
     """Of a person with one row for each of `long` films: how many are kept, and are all as likely?"""
     case = f"a person with {long} rows among {others + 1} {'other people' if others else 'other person'}, most = {most}"
-    crowd, kept = [(i, i % 3) for i in range(others)] + [("short", long - 1)], np.zeros(long)
+    crowd, kept = [(f"other {i}", i % 3) for i in range(others)] + [("short", long - 1)], np.zeros(long)
     rows = [("busy", film) for film in range(long)] + crowd
     for run in range(runs):
         order = rng.permutation(len(rows)) if run % 2 else range(len(rows))
@@ -333,7 +335,7 @@ def lap_contribution(counts):
     ask(counts, [("a", 0)], 2, 1, 1.0, rng)
     for case in ((3, 12, 0), (2, 9, 5), (5, 8, 40)):
         _by_lot(counts, *case, rng)
-    got = _kept(counts, [("twice", 0)] * 6 + [(7, 1)], 2, 4, rng, "one person, one film, six rows")
+    got = _kept(counts, [("twice", 0)] * 6 + [("once", 1)], 2, 4, rng, "one person, one film, six rows")
     if not np.array_equal(got, [4, 1]):
         raise Wrong(f"six rows of one person for one film, and most = 4: four of them count, you have {got[0]:g}")
     many = 25_000
@@ -400,7 +402,7 @@ FEW_COUNTS = [Pair(what, (np.array(one), step, epsilon), (np.array(two), step, e
 def lap_discrete(whole):
     """`whole(counts, sensitivity, epsilon, rng)`: discrete Laplace noise on whole numbers."""
     seen = battery(whole, lambda pair: Numbers(len(pair.one[0]), "count"), FEW_COUNTS, crowds=COUNTS, mistakes=WHOLE, right=_whole(), seed=45)
-    _reaches(whole, np.zeros(40_000, dtype=int), 2.0)
+    _reaches(whole, np.zeros(20_000, dtype=int))
     return f"whole numbers, with the law that was asked for; {seen}"
 
 
@@ -408,11 +410,11 @@ def lap_discrete(whole):
 
 @functools.cache
 def _parts(step=lambda low, high, x: max(abs(low), abs(high)), share=0.5, own=0.5, clip=lambda x, low, high: sens.clip(x, low=low, high=high),
-           number=len, draw="laplace"):
+           number=len, draw="laplace", cut=lambda noise: noise):
     def parts(values, low, high, epsilon, rng):
         x = clip(values, low, high)
         noise = getattr(rng, draw)
-        return x.sum() + noise(scale=step(low, high, x) / (share * epsilon)), number(values) + noise(scale=1 / (own * epsilon))
+        return x.sum() + noise(scale=step(low, high, x) / (share * epsilon)), number(values) + cut(noise(scale=1 / (own * epsilon)))
 
     return parts
 
@@ -429,6 +431,7 @@ PARTS = {
     "normal noise satisfies no ε at all, its tails fall too fast":
         _parts(lambda low, high, x: 2**0.5 * max(abs(low), abs(high)), own=0.5**1.5, draw="normal"),
     "the count gets all of epsilon: the two together then cost more": _parts(own=1.0),
+    "the noise of the count is cut to a whole number before it is added: 0 comes too often, which costs ln 2 more": _parts(cut=np.trunc),
     "the sum has about twice the noise that is needed": _parts(share=0.25),
     "the count has about twice the noise that is needed": _parts(own=0.25),
     "the scale is divided by the number of rows: it belongs to a mean, and tells n": _parts(lambda low, high, x: max(abs(low), abs(high)) / max(len(x), 1)),

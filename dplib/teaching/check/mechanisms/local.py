@@ -48,10 +48,14 @@ MISTAKES = {
     "both kinds of bits pay the whole ε, and two bits tell: the loss is 2ε": _coins(lambda e, k: expit(e), _lie),
     "each bit is kept with e^(ε/2)/(e^(ε/2) + 1): private, but not the optimized coins": _coins(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)),
     "a zero becomes a one with 1/(e^(ε/2) + 1): more noise than ε asks for": _coins(_half, lambda e, k: expit(-e / 2)),
+    "a zero becomes a one with 1/(e^(ε/k) + 1): more noise than ε asks for": _coins(_half, lambda e, k: expit(-e / k)),
+    "the own bit is kept with e^(ε/2)/(e^(ε/2) + 1), as by the symmetric coins: with 1/(e^ε + 1) the loss is 3ε/2": _coins(lambda e, k: expit(e / 2), _lie),
+    "a zero becomes a one with e^-ε: it is 1/(e^ε + 1)": _coins(_half, lambda e, k: math.exp(-e)),
     "the own bit is sent as it is; a zero there rules the value out, so the loss is infinite": _coins(lambda e, k: 1.0, _lie),
     "the other bits are sent as zeros; a one names the value, so the loss is infinite": _coins(_half, lambda e, k: 0.0),
     "the report does not depend on the value": _coins(_lie, _lie),
     "all bits are fair coins": _coins(_half, _half),
+    "the chances are 3/4 and 1/4, whatever ε is": _coins(lambda e, k: 0.75, lambda e, k: 0.25),
     "the chances are those of randomized response with k values":
         _coins(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)),
     "one coin decides all bits; each needs its own": _one_coin,
@@ -64,7 +68,7 @@ def _pair(k, one, two, epsilon, **settings):
 
 
 PAIRS = [
-    _pair(3, 2, 0, 1.0, twice=800),
+    _pair(5, 4, 1, 0.6, twice=800),
     _pair(2, 0, 1, 0.5, runs=3000),
     _pair(12, 11, 4, 0.7, runs=2000),
     _pair(4, 1, 3, 3.0, runs=3000),
@@ -121,7 +125,7 @@ def ldp_plan(plan):
 def ldp_days(days):
     """`days(f, p, q, hashes, budget)`: how many reports, with the filter kept and with fresh ones."""
     for f, p, q, hashes, budget in ((0.5, 0.5, 0.75, 2, 4.0), (0.5, 0.5, 0.75, 2, 4.5), (0.5, 0.5, 0.75, 2, 0.9), (0.25, 0.35, 0.65, 1, 3.0),
-                                    (0.75, 0.4, 0.6, 4, 4.05), (0.1, 0.2, 0.9, 1, 5.0), (0.5, 0.5, 0.75, 1, 2.15), (0.25, 0.1, 0.6, 3, 12.5)):
+                                    (0.75, 0.4, 0.415, 4, 4.05), (0.1, 0.2, 0.9, 1, 5.0), (0.5, 0.5, 0.75, 1, 2.15), (0.25, 0.1, 0.6, 3, 12.5)):
         case = f"f = {f:g}, p = {p:g}, q = {q:g}, h = {hashes}, budget {budget:g}"
         got = [number(x, case, finite=False, whole=True) for x in _two(answered(days, f, p, q, hashes, budget), case)]
         rappor = Rappor(f=f, p=p, q=q, hashes=hashes)

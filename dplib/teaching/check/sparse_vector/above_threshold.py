@@ -1,5 +1,6 @@
 """Checkers of chapter 4, the sparse vector technique."""
 import functools
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -42,8 +43,8 @@ def svt_touch(answer):
             return f"expected a pair (answers moved, epsilon), got {said!r}"
         if number(said[0], f"{stream}, answers moved") != touched:
             return f"not {said[0]} answers; {TOUCHED[stream]}"
-        compare_number(said[1], epsilon, f"{stream}, epsilon", f"{touched} answers is right; they move by {epsilon * 10:g} in all (L1), "
-                       f"so noise of scale 10 does not cost {said[1]:g}", relative=1e-6, tolerance=0)
+        compare_number(said[1], epsilon, f"{stream}, epsilon", lambda cost: f"not {cost:g}; {touched} answers is right; they move by {epsilon * 10:g} "
+                       f"in all (L1), so noise of scale 10 does not cost {cost:g}", relative=1e-6, tolerance=0)
 
     if isinstance(answer, dict):
         answer = {stream: right[stream] if stream in right and said is not ... and not why(stream, said) else said for stream, said in answer.items()}
@@ -72,10 +73,18 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
         return index_pmf(answers, threshold=threshold, noise=Scales(b1, b2, np.inf))
 
     b1, b2, _ = scales(epsilon, sensitivity=sensitivity)
+    if sensitivity != 1:                         # it was right where both are 1, so it is how they enter
+        unit, plain = scales(epsilon), scales(1.0, sensitivity=sensitivity)
+        return {
+            "the noise ignores epsilon": law(plain.threshold, plain.query), "the noise ignores the sensitivity": law(unit.threshold, unit.query),
+            "the noise grows with epsilon: divide by it": law(*scales(1 / epsilon, sensitivity=sensitivity)[:2]),
+            "the noise on the threshold ignores the sensitivity": law(unit.threshold, b2),
+            "the noise on the answers ignores the sensitivity": law(b1, unit.query),
+        }
     alone = [index_pmf([answer], threshold=threshold, noise=Scales(b1, b2, np.inf))[0] for answer in answers]
     certain = np.where(answers >= threshold, 1.0, 0.0)
     public = np.exp(log_laplace_cdf((answers - threshold) / b2))
-    rivals = {
+    return {
         "the two scales are swapped: the wide noise belongs to the answers": law(b2, b1),
         "one noise serves all answers: then two answers keep their order, and between (0, 1) and (1, 0) an outcome can become impossible, "
         "an infinite loss; each comparison needs a noise of its own": _shared(alone),
@@ -91,10 +100,6 @@ def _rivals(answers, threshold, epsilon, sensitivity=1.0):
         "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": law(b1 / 2**0.5, b2 / 2**0.5),
         "private, but with twice the noise it needs: answers are worse for nothing": law(2 * b1, 2 * b2),
     }
-    if sensitivity != 1:
-        unit = scales(epsilon)
-        rivals["the noise ignores the sensitivity"] = law(unit.threshold, unit.query)
-    return rivals
 
 
 PLAIN, RUNS = [-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0], 16_000
@@ -143,7 +148,7 @@ PAIRS = [
     *(_pair([low] * 40, [low + 1] * 40, 0.0, 1.0, 1.0, runs=runs, name=f"40 answers of {low:g}, threshold 0, ε = 1, Δ = 1 / 40 of {low + 1:g}")
       for low, runs in ((-13.0, 1500), (-7.0, 6000))),
 ]
-BUILD = [_pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), *PAIRS, *_random((0.3, 4.0), 20)]
+BUILD = [_pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), _pair([0.9, 1.6], [1.1, 1.4], 1.0, 1.0, 0.2), *PAIRS, *_random((0.3, 4.0), 20)]
 MEND = [*PAIRS, *_random((1.0, 1.0), 21)]
 
 
@@ -162,16 +167,17 @@ def svt_build(first_above):
         if got is not None and expected is None:
             raise Wrong(f"on answers far below the threshold it returned {got!r}: say None, so that silence cannot be taken for an alarm")
         if got != expected:
-            why = "is the `return` missing?" if got is None else "that is the place of the first No: is the comparison turned round?"
+            why = ("is the `return` missing?" if got is None else "that is the place of the first No: is the comparison turned round?" if got == 0
+                   else "indices begin at 0, and the run stops at its first Yes")
             raise Wrong(f"on answers {answers} with threshold 100 it returned {got!r}, expected {expected!r}: {why}")
-    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([1.0, -2.0, 3.0, 0.0], 1.0, 2.0, 3.0)), rng)
+    _same_law(functools.partial(ask, first_above), ((PLAIN, 0.5, 1.0, 1.0), ([-8.0, 4.0, -12.0, 12.0], 1.0, 1.4, 3.0)), rng)
     return f"the law of AboveThreshold; {battery(first_above, _index, BUILD, seed=20, may_change=True)}"
 
 
 @checker
 def svt_level(level):
     """`level(k, epsilon, beta)`: the smallest alarm level above the quiet level with P(false alarm in k answers) <= beta."""
-    for k, epsilon, beta in ((10, 1.0, 0.05), (1000, 1.0, 0.01), (200, 0.25, 0.1)):
+    for k, epsilon, beta in ((10, 1.0, 0.05), (1000, 1.0, 0.01), (2, 0.25, 0.4)):
         got = number(answered(level, k, epsilon, beta), f"for k={k}, epsilon={epsilon:g}, beta={beta:g} the level")
         exact = brentq(lambda x: _false_alarm(k, epsilon, x) - beta, 0, 1000 / epsilon)
         theorem = 8 * (np.log(k) + np.log(2 / beta)) / epsilon
@@ -275,9 +281,9 @@ def _conversation(Watch, arguments, rng):
 
 def _refusal(watch, answer):
     try:
-        return watch.ask(answer)
-    except (Exception, SystemExit) as error:     # any refusal will do: it says nothing about the answer
-        return type(error)
+        return watch.ask(answer), ""
+    except (Exception, SystemExit) as error:     # any refusal will do, if it says nothing about answers or noise
+        return type(error), str(error)
 
 
 @checker
@@ -285,16 +291,20 @@ def svt_mend(Watch):
     """`Watch(threshold, epsilon, rng)` with `ask(answer) -> bool`: AboveThreshold for sensitivity 1 and one alarm."""
     if not isinstance(Watch, type):
         raise Wrong(f"expected a class, got {type(Watch).__name__}")
-    rng, after = luck(21), []
-    for silent in (0, 3):
+    rng, after, words, late = luck(21), [], [], (1e6, -1e6, 100.0, 1e6, 0.0, 1e6, -1e6)
+    for silent, answers in itertools.product((0, 3), (late, late[::-1])):
         watch = ask(Watch, 100.0, 1.0, rng)
         if any([ask(watch.ask, -1e6) for _ in range(silent)]) or not ask(watch.ask, 1e6):
-            raise Wrong("at a threshold of 100 an answer of a million must pass, and one of minus a million not")
-        after += [_refusal(watch, answer) for answer in (1e6, -1e6, 100.0, 1e6, 0.0, 1e6, -1e6)]
+            raise Wrong("at a threshold of 100 an answer of a million must pass, with a reply that is true, and one of minus a million not, with a false one "
+                        "(False; a text is true)")
+        replies, said = zip(*(_refusal(watch, answer) for answer in answers))
+        after, words = [*after, *replies], [*words, said]
     if any(reply is not after[0] and reply != after[0] for reply in after):
         raise Wrong("after its alarm it goes on comparing: one threshold noise pays for one Yes. A watch that has halted must refuse every question")
     if isinstance(after[0], (int, float, np.generic)):
         raise Wrong(f"after its alarm it says {after[0]} to every question: private, but taken for a comparison that was not made; it must refuse")
+    if told := [said for one, two in (words[:2], words[2:]) for said, other in zip(one, two) if said != other]:
+        raise Wrong(f"it refuses, but the words tell on the answer or on the noise, and nobody pays for that: {told[0]}"[:200])
     _same_law(lambda *arguments: _conversation(Watch, arguments[:-1], arguments[-1]), [(PLAIN, 0.5, 1.0, 1.0)], luck(21))
     return f"it halts, and has the law of AboveThreshold; {battery(Watch, _index, MEND, call=_conversation, seed=21)}"
 

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 from scipy.optimize import brentq
 
-from dplib.budget import Budget, BudgetExceeded
+from dplib.budget import Budget
 from dplib.svt import index_pmf, log_probability, scales
 from dplib.teaching.check._battery import Lines, Numbers, Pair, battery
 from dplib.teaching.check._battery._runs import luck
@@ -36,13 +36,13 @@ def _wider(factor, cells=16):
 
 
 def _noise(rng, errors, scale, what, rivals):
-    """Raise `Wrong` unless `errors` look like Lap(scale), or like whole numbers instead; `rivals`: factor -> why the noise is so wide."""
+    """Raise `Wrong` unless `errors` look like Lap(scale), or like whole numbers instead; `rivals`: factor, or several -> why the noise is so wide."""
     if np.ptp(errors / scale) < 1e-9:
         raise Wrong(f"{what} has no noise at all")
     if np.array_equal(errors, errors.round()):   # whole noise: spread each number evenly over its unit
         errors = errors + np.random.default_rng(1).uniform(-0.5, 0.5, len(errors))
     residuals = errors / scale
-    laws = {f"{what} has {reason}": _wider(factor) for factor, reason in rivals.items()}
+    laws = {f"{what} has {reason}": np.mean([_wider(f) for f in np.atleast_1d(factor)], axis=0) for factor, reason in rivals.items()}
     _compare(rng, _cells(residuals), _wider(1.0), laws, lambda i: f"{what}: the noise does not have the right law; its cell {i + 1} of 16 equally likely ones")
     off = (np.abs(residuals).mean() - 1) * np.sqrt(len(residuals))          # mean size of Lap(1): 1, with standard deviation 1
     if abs(off) > 5.5:
@@ -60,7 +60,7 @@ def _fresh(first, second, who):
                 raise Wrong(f"{who} one draw of noise: anyone who puts them together sees through it; draw afresh for each")
 
 
-VALUES = np.append(np.repeat([3.0, 12.0, 40.0, 90.0], [40, 9, 5, 3]), 700.0)    # skewed: one person of 58 has 700
+VALUES = np.append(np.repeat([0.0, 3.5, 12.0, 40.0, 90.0], [20, 40, 9, 5, 3]), 700.0)     # skewed: one person of 78 has 700
 BOUNDS = np.array([10, 20, 50, 100, 800, 3000])                                # two candidates above everybody
 
 
@@ -69,9 +69,16 @@ def _mean(values, epsilon):
     return np.array(values, dtype=float), BOUNDS, -3.0, epsilon
 
 
+def _many(threshold, epsilon):
+    return VALUES.copy(), BOUNDS.copy(), threshold, epsilon
+
+
 def _paid(auto_mean, arguments, rng):
-    values, bounds, threshold, epsilon = arguments
-    return ask(auto_mean, values, bounds, threshold, Budget(epsilon), rng)
+    *given, epsilon = arguments
+    got = ask(auto_mean, *given, budget := Budget(epsilon), rng)
+    if len(budget.ledger) != 3:                  # where nothing passed, perhaps
+        _ledger(budget, epsilon)
+    return got
 
 
 def _tables(what, one, two, epsilon, **settings):
@@ -92,14 +99,14 @@ def svt_auto_mean(auto_mean):
     """`auto_mean(values, bounds, threshold, budget, rng)`: (bound, noisy sum, noisy count), a third of budget.epsilon each."""
     rng, epsilon, threshold = luck(24), 0.9, -3.0
     budget = Budget(epsilon)
-    got = answered(auto_mean, VALUES.copy(), BOUNDS, threshold, budget, rng)
+    got = answered(auto_mean, *_many(threshold, budget), rng)
     if not (isinstance(got, tuple) and len(got) == 3):
         raise Wrong(f"expected a tuple (bound, noisy sum, noisy count), got {got!r}")
     _ledger(budget, epsilon)
     _poor(auto_mean, rng)
-    bounds, totals, numbers = np.array([_paid(auto_mean, (VALUES, BOUNDS, threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
+    bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     for t, always in ((1e6, BOUNDS[-1]), (-1e6, BOUNDS[0])):
-        extreme = {float(_paid(auto_mean, (VALUES, BOUNDS, t, epsilon), rng)[0]) for _ in range(20)}
+        extreme = {float(_paid(auto_mean, _many(t, epsilon), rng)[0]) for _ in range(20)}
         if extreme != {float(always)} and t > 0:
             raise Wrong(f"nothing passes a threshold of a million, yet the bound was {min(extreme):g}: a candidate drawn at random says nothing, "
                         "and one looked up in the values is not private; take the last")
@@ -109,8 +116,12 @@ def svt_auto_mean(auto_mean):
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
     scale = 3 / epsilon
     residuals, counted = (totals - clipped) / (bounds * scale), numbers - len(VALUES)
-    if abs(np.median(totals - VALUES.sum())) < abs(np.median(totals - clipped)) / 2 and np.ptp(residuals) > 1e-9:
-        raise Wrong("the sum is not clipped at the chosen bound: one person with a million would move it by a million")
+    one_sided = abs(np.sign(residuals).mean()) > 8 / np.sqrt(RUNS) and np.ptp(residuals) > 1e-9
+    left_out = np.where(VALUES[:, None] > bounds, 0, VALUES[:, None]).sum(axis=0)
+    for other, why in ((VALUES.sum(), "the sum is not clipped at the chosen bound: one person with a million would move it by a million"),
+                       (left_out, "the sum leaves out everybody above the chosen bound: clip them, so that each counts for the bound")):
+        if one_sided and abs(np.median(totals - other)) < abs(np.median(totals - clipped)) / 2:
+            raise Wrong(why)
     if 0 < np.median(np.abs(residuals)) < 0.1 and not rng.centred:           # the right noise has median ln 2
         raise Wrong("the noisy sum has noise for sensitivity 1, but one person can move it by the whole bound")
     if np.median(np.abs(residuals)) > 1 and abs(np.median(np.abs(totals - clipped)) / (BOUNDS[-1] * scale) - np.log(2)) < 0.08:
@@ -142,8 +153,10 @@ def _poor(auto_mean, rng):
     budget = Budget(0.9)
     budget.spend(0.5, label="somebody else's release")
     try:
-        auto_mean(VALUES, BOUNDS, -3.0, budget, rng)
-    except BudgetExceeded:
+        released = auto_mean(*_many(-3.0, budget), rng)
+    except Exception:                            # it works on a full budget, so it is the poor one that it refuses
+        return
+    if released is None:
         return
     raise Wrong("with 0.5 of 0.9 already spent by somebody else it released everything all the same: let the ledger refuse")
 
@@ -178,12 +191,11 @@ def svt_vectorise(count_above):
     """`count_above(values, bounds)`: how many values exceed each bound, without a loop over either."""
     rng = np.random.default_rng(25)
     values, bounds = rng.integers(0, 50, size=200) / 2, np.arange(-1, 30, 0.5)
-    before = values.copy()
-    got = answered(count_above, values, bounds)
-    right = (before[:, None] > bounds).sum(axis=0)
-    got = np.asarray(got, dtype=float)
-    if not np.array_equal(values, before):
-        raise Wrong("it changes `values`: sort a copy")
+    before, at, right = values.copy(), bounds.copy(), (values[:, None] > bounds).sum(axis=0)
+    got = np.asarray(answered(count_above, values, bounds), dtype=float)
+    for name, now, then in (("values", values, before), ("bounds", bounds, at)):
+        if not np.array_equal(now, then):
+            raise Wrong(f"it changes `{name}`: sort a copy")
     if got.shape != right.shape:
         raise Wrong(f"expected {right.size} counts, one for each bound, got shape {got.shape}")
     if not np.array_equal(got, right):
@@ -191,8 +203,10 @@ def svt_vectorise(count_above):
             "a value equal to the bound is not above it: which side does searchsorted take?": (before[:, None] >= bounds).sum(axis=0),
             "these are the values that are not above the bound": (before[:, None] <= bounds).sum(axis=0),
             "these have the sign of the queries: return the counts": -right,
+            "are the values sorted?": len(before) - np.searchsorted(before, bounds, side="right"),
         }
-        reason = next((why for why, other in reasons.items() if np.array_equal(got, other)), "are the values sorted?")
+        i = int(np.argmax(got != right))
+        reason = next((why for why, other in reasons.items() if np.array_equal(got, other)), f"{right[i]} values exceed {bounds[i]:g}, and it says {got[i]:g}")
         raise Wrong(f"some counts are wrong: {reason}")
     for few, at in (([], [1.0, 2.0]), ([2.0], [3.0, 2.0, 1.0, 3.0]), ([5.0, 5.0, -1.0], [])):
         got = np.asarray(answered(count_above, np.array(few), np.array(at)), dtype=float)
@@ -263,7 +277,10 @@ def svt_threshold(threshold):
 
 
 class Table(list):
-    """A table that knows whether it is the one that was passed."""
+    """A table that knows whether it is the one that was passed; a copy is as good."""
+
+    def copy(self):
+        return self
 
 
 def _ranges(release, arguments, rng):
@@ -289,7 +306,10 @@ def _ranges(release, arguments, rng):
         raise Wrong("your function returned None: is the `return` missing?")
     if strangers:
         raise Wrong("a range was asked of a table that is not the argument, and nobody is charged for it")
-    pairs = [(int(i), float(v)) for i, v in got]
+    try:
+        pairs = [(int(i), float(v)) for i, v in got]
+    except (TypeError, ValueError):
+        raise Wrong(f"expected a list of pairs (index, value), got {got!r}") from None
     if len(pairs) > 2 or sorted({i for i, _ in pairs}) != [i for i, _ in pairs]:
         raise Wrong(f"expected at most two pairs (index, value) in order, got {got!r}")
     return dict(pairs)
@@ -318,14 +338,15 @@ def svt_global(release):
     rng, threshold, answers = luck(26), 100.0, np.array([92.0, 103.0, 60.0, 101.0])
     runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
     outcomes = Counter(map(tuple, runs))
-    found, errors, many, place = np.array([(i, value - answers[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
-    wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)     # a range that was found alone may have all of ε/2
     names, law, rivals = _two_of(answers, threshold)
     _compare(rng, np.array([outcomes[name] for name in names]), law, rivals, lambda i: f"the outcome with the ranges {list(names[i])}")
+    found, errors, many, place = np.array([(i, value - answers[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
+    wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)     # a range that was found alone may have all of ε/2
     if np.ptp(errors) > 1e-9 and errors.mean() > 1.2 and not rng.centred:   # fresh noise has mean 0 with standard error below .08
         raise Wrong("the values lie too high: the noisy answers that were compared are published, and those are the ones that were lucky; draw fresh noise")
     for these in (many == 2, many > 0):
         _noise(rng, errors[these], wide[these], "a value", {
+            (0.5, 1.0): "noise for ε/2 at one place and for ε/4 at the other: two values share ε/2",
             0.5: "half of the noise it needs: two values share ε/2, so each has ε/4", 0.25: "a quarter of the noise it needs: two values share ε/2",
             2.0: "twice the noise it needs", 2**-0.5: "noise of the right scale as a standard deviation, but a Laplace scale is smaller than that by √2"})
     twins = np.array([[value - answers[i] for i, value in run.items()] for run in runs if len(run) == 2])

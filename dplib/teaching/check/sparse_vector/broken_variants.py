@@ -70,8 +70,8 @@ def svt_endless(answer):
     if not isinstance(answer, (tuple, list)) or len(answer) != 3:
         raise Wrong("expected three lists: (answers, answers2, outcome)")
     (one, two), outcome = _neighbours(*answer[:2]), np.asarray(answer[2])
-    if one.size > 200:
-        raise Wrong("200 answers are more than enough")
+    if one.size > 200 or max(np.abs(one).max(), np.abs(two).max()) > 10_000:
+        raise Wrong("200 answers, none farther than 10,000 from the threshold, are more than enough")
     if outcome.ndim != 1 or not np.isin(outcome, (0, 1)).all() or outcome.shape != one.shape:
         raise Wrong("outcome must be a list of 0 (No) and 1 (Yes), one for each answer")
     loss = exact_loss("alg6", one, two, outcome, threshold=0.0, epsilon=1.0)
@@ -124,7 +124,7 @@ def svt_catch(answer):
     """`answer`: (answers, answers2, outcome, threshold), an event that convicts Alg. 4 (epsilon = 1, c = 1) in few runs."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 4:
         raise Wrong("expected three lists and a number: (answers, answers2, outcome, threshold)")
-    (one, two), outcome, threshold = _neighbours(*answer[:2]), np.asarray(answer[2]), float(answer[3])
+    (one, two), outcome, threshold = _neighbours(*answer[:2]), np.asarray(answer[2]), number(answer[3], "the threshold")
     if one.size > 50:
         raise Wrong("50 answers are more than enough: rare outcomes need many runs")
     if outcome.ndim != 1 or not np.isin(outcome, (0, 1)).all() or outcome.size > one.size:
@@ -153,12 +153,15 @@ def _replies(size, c):
     return tuple(run for n in range(1, size + 1) for run in product((0, 1), repeat=n) if sum(run[:-1]) < c and (n == size or sum(run) == c))
 
 
-def _law(runs, answers, threshold, noise, redraws):
+def _law(runs, answers, threshold, noise, redraws, c=None):
+    """Probabilities of runs; with `c`, of those in which all noise shrinks with the alarms that are left."""
     law = []
     for run in runs:
         ends = [i + 1 for i, reply in enumerate(run) if reply] if redraws else []
         cuts = [0, *ends, *([len(run)] if not ends or ends[-1] < len(run) else [])]
-        law.append(math.exp(sum(log_probability(run[a:b], answers[a:b], threshold=threshold, noise=noise) for a, b in zip(cuts, cuts[1:]))))
+        left = [(c - i) / c if c else 1.0 for i in range(len(cuts))]
+        law.append(math.exp(sum(log_probability(run[a:b], answers[a:b], threshold=threshold, noise=Scales(part * noise[0], part * noise[1], math.inf))
+                                for a, b, part in zip(cuts, cuts[1:], left))))
     return np.array(law)
 
 
@@ -177,11 +180,15 @@ def _run(alarms, arguments, rng):
 
 
 RUNS = 20_000
-RIVALS = {                                       # threshold's scale and answers' scale times epsilon, and whether the threshold is drawn again
+RIVALS = {                                       # threshold's scale and answers' scale times epsilon, whether the threshold is drawn again, perhaps c
     "each restart still costs the whole of epsilon: c alarms cost c epsilon": lambda c: (2, 4, True),
     "the answers have the noise of one alarm: the loss is larger than epsilon as soon as c > 1": lambda c: (2 * c, 4, True),
     "each restart draws a threshold of scale 2/epsilon, and each costs epsilon/2: c of them cost more than is left": lambda c: (2, 4 * c, True),
     "the threshold's noise is drawn once, but the answers have the noise of one alarm: the loss is (1 + c)/2 epsilon": lambda c: (2, 4, False),
+    "the noise on the answers is half of what it must be: 2c/epsilon is enough only where all answers move the same way": lambda c: (2, 2 * c, False),
+    "the noise on the answers is half of what it must be: each restart then costs 3/2 of its share": lambda c: (2 * c, 2 * c, True),
+    "the noise shrinks with the alarms that are left, since c itself is counted down: the last restart alone costs epsilon":
+        lambda c: (2 * c, 4 * c, True, c),
     "private, but if the threshold's noise is drawn once, its scale need not grow with c: noisier than it need be": lambda c: (2 * c, 4 * c, False),
     "private, but with twice the noise it needs: answers are worse for nothing": lambda c: (4 * c, 8 * c, True),
     "private, but with another split than the even one that this exercise asks for":
@@ -210,12 +217,12 @@ def svt_restart(alarms):
     if is_stub(alarms):
         raise NotAttempted
     rng = luck(22)
-    for answers, threshold, epsilon, c in (([1.0, -1.0, 2.0, 0.0], 0.5, 3.0, 2), ([0.0, 1.0, 0.0, -1.0], 0.0, 4.0, 3), ([-7.0] * 8, 0.0, 2.0, 2)):
+    for answers, threshold, epsilon, c in (([0.0, 1.0, 0.0, -1.0], 0.0, 4.0, 3), ([1.0, -1.0, 2.0, 0.0], 0.5, 3.0, 2), ([-7.0] * 8, 0.0, 2.0, 2)):
         runs = _replies(len(answers), c)
         counted = Counter(_run(alarms, (list(answers), threshold, epsilon, c), rng) for _ in range(RUNS))
         counts = np.array([counted[run] for run in runs])
-        right, shared, *rivals = (_law(runs, answers, threshold, Scales(b1 / epsilon, b2 / epsilon, math.inf), again)
-                                  for b1, b2, again in ((2 * c, 4 * c, True), (2, 4 * c, False), *(rival(c) for rival in RIVALS.values())))
+        right, shared, *rivals = (_law(runs, answers, threshold, Scales(b1 / epsilon, b2 / epsilon, math.inf), *how)
+                                  for b1, b2, *how in ((2 * c, 4 * c, True), (2, 4 * c, False), *(rival(c) for rival in RIVALS.values())))
         if _p_value(counts, shared) >= LEVEL:    # one threshold for all, noise that grows with c: private too
             continue
         _compare(rng, counts, right, dict(zip(RIVALS, rivals)),

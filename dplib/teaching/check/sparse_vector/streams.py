@@ -241,8 +241,9 @@ WEEKS = 105
 def svt_bound(bounded):
     """`bounded(users, weeks, most)`: (which rows to keep, sensitivity of one week's count, L1 sensitivity of all weeks)."""
     rng = np.random.default_rng(23)
+    people, calendar = np.array([1, 2, 3, 11, 21, 104]), np.array([0, 1, 11, 52, 104])        # pairs that meet if their numbers are merged into one key
     for most in (1, 2, 3):
-        users, weeks = rng.integers(6, size=60), rng.integers(3, size=60)
+        users, weeks = rng.choice(people, 120), rng.choice(calendar, 120)
         got = answered(bounded, users, weeks, most)
         if not isinstance(got, (tuple, list)) or len(got) != 3:
             raise Wrong("expected three results: the boolean array, the sensitivity of one week, and that of all weeks")
@@ -252,19 +253,19 @@ def svt_bound(bounded):
         keep = np.asarray(keep)
         if keep.dtype != bool or keep.shape != users.shape:
             raise Wrong(f"expected a boolean array with one entry for each rating, got {keep.dtype} of shape {keep.shape}")
-        for user, week in itertools.product(range(6), range(3)):
+        for user, week in itertools.product(people, calendar):
             mine = (users == user) & (weeks == week)
             kept, least = int(keep[mine].sum()), min(most, int(mine.sum()))
             if kept > most:
                 raise Wrong(f"with most = {most} a user keeps {kept} ratings in one week: the count of that week then moves by {kept}")
             if kept < least:
                 raise Wrong(f"with most = {most} a user who has {int(mine.sum())} ratings in a week keeps only {kept}: bound each user in each "
-                            "week, not a user's ratings altogether nor a week's ratings altogether")
+                            "week by itself, not a user's ratings altogether, nor a week's, nor two pairs under one key")
         moves = []                               # brute force: without one user, what becomes of the counts?
-        for user in range(6):
+        for user in people:
             rest = users != user
             without = np.asarray(ask(bounded, users[rest], weeks[rest], most)[0])
-            moves.append(np.abs(np.bincount(weeks[keep], minlength=3) - np.bincount(weeks[rest][without], minlength=3)))
+            moves.append(np.abs(np.bincount(weeks[keep], minlength=WEEKS) - np.bincount(weeks[rest][without], minlength=WEEKS)))
         if np.max(moves) > most:
             raise Wrong(f"with most = {most}, removing one user moved a week's count by {np.max(moves)}: what is kept of one must not depend on another")
         if one_week != most:
@@ -337,7 +338,7 @@ def svt_curve(answer):
             "each draw costs c/epsilon: the fraction is upside down, a draw may cost epsilon/c": law(c / epsilon),
             "epsilon is not used: a score counts as much whatever the budget": law(1.0),
             "private, but with a factor 2 that counts under add/remove do not need: all scores move the same way": law(epsilon / c, monotone=False),
-            "there is no noise: the best items are shown as they are": np.array([float(items == (0, 3, 1)[:c]) for items in tuples]),
+            "there is no noise, or one for all: the best items are shown as they are": np.array([float(items == (0, 3, 1)[:c]) for items in tuples]),
             "the indices come sorted by number: give them in the order of drawing, best first": np.array(
                 [sum(right[tuples.index(p)] for p in itertools.permutations(items)) if list(items) == sorted(items) else 0.0 for items in tuples]),
             "the indices come worst first: give them in the order of drawing, best first": np.array([right[tuples.index(items[::-1])] for items in tuples]),
