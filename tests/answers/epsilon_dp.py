@@ -277,6 +277,7 @@ UNUSUAL = [
 ]
 
 LEAKS = [
+    (check.dp_respond, lambda values, k, epsilon, rng: np.argmax(np.eye(k)[values] + rng.laplace(scale=1 / epsilon, size=(len(values), k)), axis=1)),
     (check.dp_respond, quota),
     (check.dp_respond, respond(shared="two apart")),
     (check.dp_respond, then(RESPOND, lambda out, table, rng: np.where(table[0] == 0, 0, out))),

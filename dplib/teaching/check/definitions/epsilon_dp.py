@@ -217,13 +217,13 @@ RESPONSES = {
 }
 
 
-def _people(low, high, k, epsilon):
+def _people(low, high, k, epsilon, calls=6):
     """People of whom each would say `low` or `high`, by a coin; a report must be true nearly as often as ε allows."""
     def cells(got, coins):
         return Labels(len(coins), k).read(got)
 
     return Crowd(f"person who says {low}, k = {k} / person who says {high}, k = {k}", lambda coins: (np.where(coins, high, low), k, epsilon), cells, 6000,
-                 ((epsilon, 0.0),), (low, high), calls=6, words=("reports", "sent", "answer"), within=0.5,
+                 ((epsilon, 0.0),), (low, high), calls=calls, words=("reports", "sent", "answer"), within=0.5,
                  share=0.975 * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
 
 
@@ -237,7 +237,7 @@ SURVEYS = [
     _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8, runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
 ]
-CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0)] + [
+CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0), _people(0, 8, 9, 1.6, calls=9)] + [
     _people(*np.random.default_rng([31, i]).permutation(case["k"])[:2].tolist(), case["k"], case["epsilon"])
     for i, case in enumerate(drawn(3, 31, k=(3, 9), epsilon=(0.3, 2.2)))
 ]
