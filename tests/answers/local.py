@@ -312,6 +312,7 @@ WRONG = [
     (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, sign=True), "one report's"),
     (check.ldp_belief, lambda r, e, prior: 1 - belief(r, e, prior), "probability of 0"),
     (check.ldp_belief, lambda r, e, prior: np.mean(r, axis=1), "share of ones"),
+    (check.ldp_belief, lambda r, e, prior: np.round(belief(r, e, prior)), "a guess is not a belief"),
     (check.ldp_belief, belief_by_products, "do powers of e^ε overflow"),
     (check.ldp_belief, lambda r, e, prior: belief(r, e, prior)[0], "expected 12 numbers"),
     (check.ldp_belief, lambda r, e, prior: "likely", "expected 12 numbers"),

@@ -158,7 +158,7 @@ def ldp_days(days):
 def ldp_belief(belief):
     """`belief(reports, epsilon, prior)`: the probability of each person's bit."""
     rng = np.random.default_rng(72)
-    for days, epsilon, prior in ((1, 1.0, 0.5), (1, math.log(3), 0.1), (7, 0.5, 0.1), (30, 1.0, 0.02), (2000, 2.0, 0.3), (5, 0.1, 0.9)):
+    for days, epsilon, prior in ((7, 0.5, 0.1), (1, 1.0, 0.5), (1, math.log(3), 0.1), (30, 1.0, 0.02), (2000, 2.0, 0.3), (5, 0.1, 0.9)):
         people = 12
         reports = (rng.random((people, days)) < np.linspace(0, 1, people)[:, None]).astype(int)
         case = f"{days} days, ε = {epsilon:.3g}, prior {prior:g}"
@@ -180,7 +180,7 @@ def ldp_belief(belief):
             "this is the probability of 0": 1 - right,
             "the odds change by e^ε with each report, not by e^(ε/2)": expit(logit(prior) + epsilon / 2 * surplus),
             "the odds change by e^ε with each report, not by e^(2ε)": expit(logit(prior) + 2 * epsilon * surplus),
-            "a guess is not a belief": (surplus > 0).astype(float),
+            "a guess is not a belief": np.round(right),
         }
         for message, value in rivals.items():
             if np.abs(got - value).max() < 1e-6:
