@@ -158,6 +158,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_group, lambda f, k: group_curve(lambda alpha: np.minimum(f(alpha), fdp.approx(1.0)(alpha)), k), "safe, but more follows"),
     (check.gdp_group, lambda f, k: lambda alpha: group_curve(f, k)(alpha) if np.ndim(alpha) else f(alpha), "a single α"),
     (check.gdp_group, lambda f, k: lambda alpha: np.interp(alpha, np.linspace(0, 1, 1001), group_curve(f, k)(np.linspace(0, 1, 1001))), "promise is false"),
+    (check.gdp_group, lambda f, k: lambda alpha: np.interp(alpha, np.linspace(0, 1, 100_001), group_curve(f, k)(np.linspace(0, 1, 100_001))), "is false"),
     (check.gdp_group, lambda f, k: 0.5, "a function of α"),
     (check.gdp_group, lambda f, k: lambda alpha: 0.5, "expected 7 numbers"),
     (check.gdp_honest, lambda epsilon: epsilon, "the library's number"),

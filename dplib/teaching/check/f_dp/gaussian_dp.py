@@ -146,7 +146,7 @@ def _below(p, q, mu):
 @checker
 def gdp_group(group_curve):
     """`group_curve(f, k)`: a function of alpha, the curve for groups of k."""
-    alpha = np.array([0.0, 0.00137, 0.0519, 0.2, 0.5, 0.9, 1.0])
+    alpha = np.array([0.0, 1 / 729, 0.0519, 0.2, 0.5, 0.9, 1.0])            # the second on no grid of decimals
     bent = fdp.finite([0.5, 0.3, 0.2], [0.1, 0.3, 0.6]).symmetrize()
     for name, f, k in (("G_0.5", fdp.gaussian(0.5), 4), ("G_0.5", fdp.gaussian(0.5), 1), ("G_0.3", fdp.gaussian(0.3), 7),
                        ("randomized response at ε = 0.4", fdp.approx(0.4), 3), ("(0.2, 0.05)-DP", fdp.approx(0.2, delta=0.05), 5),
@@ -165,7 +165,7 @@ def gdp_group(group_curve):
         if np.abs(got - right).max() < 1e-9:
             continue
         i = int(np.argmax(np.abs(got - right)))
-        said = f"{case}, at α = {alpha[i]:g}: yours is {got[i]:.4f}, but {right[i]:.4f} follows"
+        said = f"{case}, at α = {alpha[i]:g}: yours is {got[i]:.8g}, but {right[i]:.8g} follows"
         iterated, extra = alpha, alpha
         for _ in range(k):
             iterated = f(np.clip(iterated, 0, 1))

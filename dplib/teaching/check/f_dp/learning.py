@@ -352,7 +352,7 @@ def sgd_ceiling(ceiling):
         right = min(1.0, first, second)
         if abs(got - right) <= 1e-7:
             continue
-        where = f"FPR {fpr:g}, ε = {epsilon:g}, δ = {delta:g}: you say {got:.6g}, and it is {right:.6g}"
+        where = f"FPR {fpr:g}, ε = {epsilon:g}, δ = {delta:g}: you say {got:.9g}, and it is {right:.9g}"
         if got > 1 + 1e-12:
             raise Wrong(f"{where}; a rate is never above 1")
         if got > right and math.isclose(got, min(1, first), abs_tol=1e-9):
