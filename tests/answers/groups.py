@@ -99,6 +99,12 @@ def by_inverse(counts, epsilon, k, rng):
     return {lines[i][0]: lines[i][1] for i in rng.permutation(len(lines))}
 
 
+def quick_sort(counts, epsilon, k, rng):
+    """By noisy count, in the way of pandas: where they are equal, the places in the dict decide more or less."""
+    lines = pd.Series(publishing(order=lambda lines, counts: [group for group in counts if group in lines])(counts, epsilon, k, rng), dtype=float)
+    return lines.sort_values(ascending=False).to_dict()
+
+
 def weak_for_large(counts, epsilon, k, rng):
     """No noise on groups of more than 300 people: 'there it does not matter'."""
     small = publishing()({g: n for g, n in counts.items() if n <= 300}, epsilon, k, rng)
@@ -267,6 +273,7 @@ LEAKS = [
     (check.grp_release, publishing(order=lambda lines, counts: sorted(lines, key=lambda group: (-counts[group], group)))),
     (check.grp_release, publishing(order=lambda lines, counts: [group for group in counts if group in lines])),
     (check.grp_release, publishing(order=lambda lines, counts: sorted((g for g in counts if g in lines), key=lambda g: -lines[g]))),
+    (check.grp_release, quick_sort),
     (check.grp_release, exact_alone), (check.grp_release, weak_for_thousands), (check.grp_lot, seed_inside), (check.grp_lot, seed_of_the_size),
     (check.grp_release, lambda counts, epsilon, k, rng: publishing()(counts, epsilon, k, rng) if epsilon < 1.5 else dict(sorted(counts.items()))),
     (check.grp_release, publishing(wide=0.9)), (check.grp_lot, popular_first), (check.grp_lot, by_weight),
@@ -293,6 +300,7 @@ WRONG = [
     (check.grp_release, publishing(hide=lambda y, n, k: y < k), "exactly k"),
     (check.grp_release, publishing(hide=lambda y, n, k: y <= k + 1), "count of k + 1 is held back, too"),
     (check.grp_release, publishing(hide=lambda y, n, k: n < 2 or y <= k), "left out by its true count"),
+    (check.grp_release, publishing(hide=lambda y, n, k: y <= max(k, 5)), "(group of 3, k = 3)"),
     (check.grp_release, publishing(hide=lambda y, n, k: False), "nothing is held back"),
     (check.grp_release, publishing(hide=lambda y, n, k: y <= 0), "every positive"),
     (check.grp_release, publishing(hide=lambda y, n, k: n <= k), "the true count is compared with k"),

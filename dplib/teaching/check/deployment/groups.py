@@ -171,7 +171,7 @@ def _least(n, epsilon, k):
 
 
 CROWDS = [_names(low, epsilon, k, law="exactly", published=((_least(low, epsilon, k), 0.0 if low == 0 else None), (_least(low + 1, epsilon, k), None)))
-          for low, epsilon, k in ((1, 1.0, 3), (3, 1.0, 3), (9, 0.5, 6), (0, 1.0, 2))]
+          for low, epsilon, k in ((3, 1.0, 3), (1, 1.0, 3), (9, 0.5, 6), (0, 1.0, 2))]
 
 
 def _dict(what, one, two, epsilon, k, **settings):
@@ -189,6 +189,7 @@ DICTS = [
     _dict("an empty dict / one group with one person", {}, {"Ada A.": 1}, 1.0, 3, runs=1500),
     _dict("one group of 5,000 / of 5,001", {"Ada A.": 5000}, {"Ada A.": 5001}, 2.0, 20, runs=1000),
     _dict("four groups alike / the last has one more", dict.fromkeys("abcd", 40), {**dict.fromkeys("abcd", 40), "d": 41}, 0.9, 7, runs=1000),
+    _dict("eight groups of forty / the same in the opposite order", dict.fromkeys("abcdefgh", 40), dict.fromkeys("hgfedcba", 40), 2.0, 4, runs=2000),
 ]
 
 
