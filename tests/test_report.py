@@ -126,7 +126,7 @@ def test_only_a_rounded_number_is_called_rounded(said, right, rounded):
     assert ("rounded too far" in str(told.value)) == rounded
 
 
-@pytest.mark.parametrize("said, right, tolerance, digits", [(1.23, 1.23456, 1e-3, "give 3 digits after the point"),
+@pytest.mark.parametrize("said, right, tolerance, digits", [(1.23, 1.23456, 1e-3, "give 3 digits after the point"), (10840, 10844.6, 0.05, "1 digit after"),
                                                             (1200, 1234.5, 6, "give all digits before the point")])
 def test_as_many_digits_are_asked_for_as_the_tolerance_needs(said, right, tolerance, digits):
     with pytest.raises(Wrong, match=digits):

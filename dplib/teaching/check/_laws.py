@@ -9,6 +9,7 @@ from dplib.teaching.check._report import Wrong
 __all__ = ["compare"]
 
 LEVEL = 1e-6                                     # how often a right answer is refused
+FITS = 1e-3                                      # how often a mistake is not named
 
 
 def compare(counts, law, rivals, name, level=LEVEL):
@@ -32,7 +33,7 @@ def compare(counts, law, rivals, name, level=LEVEL):
         return
     if rivals:
         message, rival = max(rivals.items(), key=lambda item: _log_likelihood(counts, item[1]))
-        if _p_value(counts, rival) >= LEVEL:
+        if _p_value(counts, rival) >= FITS:
             raise Wrong(message)
     share = counts / counts.sum()
     worst = int(np.argmax(np.abs(share - law)))

@@ -160,7 +160,8 @@ def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
         for decimals in range(1 - math.floor(math.log10(abs(right))), 12):         # two digits at least
             if abs(said - right) <= 0.5001 * 10.0**-decimals and abs(said - round(said, decimals)) < 1e-12 * max(1, abs(said)):
                 needed = max(math.ceil(-math.log10(2 * allowed)), decimals + 1) if allowed else decimals + 6
-                raise Wrong(f"{what}: {said:g} is right, but rounded too far; give {f'{needed} digits after' if needed > 0 else 'all digits before'} the point")
+                asked = "all digits before" if needed < 1 else f"{needed} digit{'s' if needed > 1 else ''} after"
+                raise Wrong(f"{what}: {said:g} is right, but rounded too far; give {asked} the point")
     hint = why(said) if callable(why) else why and f"not {said:g}; {why}"
     raise Wrong(f"{what}: {hint or f'not {said:g}'}")
 

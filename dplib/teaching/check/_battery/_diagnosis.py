@@ -9,7 +9,7 @@ from dplib.teaching.check._battery._runs import CENTRE, Crowd, Runner, luck
 from dplib.teaching.check._battery._test import alike
 
 FIRST, MORE, OTHERS = 200, 2000, 800             # runs of each mistake, of the few that look like the answer, of these elsewhere
-FITS, ELSEWHERE = 1e-4, 1e-12                    # below these p-values samples differ: on the refused pair, elsewhere
+FITS, ELSEWHERE = 1e-4, 1e-9                     # below these p-values samples differ: on the refused pair, elsewhere
 
 
 @dataclass(frozen=True, eq=False)

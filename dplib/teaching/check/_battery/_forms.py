@@ -276,8 +276,10 @@ def _numeric(x, truth, names, views, search):
 
     for i, name in enumerate(names):
         yield Column(name, shown(tidy(x[:, i]), i), EXACT)
-        yield Column(f"the part of {name} after the point, measured from the exact value on the first table,",
-                     shown(np.round(r[:, i] - np.round(r[:, i]), 6), i), "noise of whole numbers does not hide the part after the point: ")
+        part = np.round(r[:, i] - np.round(r[:, i]), 6)
+        if part.any():
+            yield Column(f"the part of {name} after the point, measured from the exact value on the first table,", shown(part, i),
+                         "noise of whole numbers does not hide the part after the point: ")
     for label, weights in views:
         yield Column(label, tidy(x @ np.asarray(weights, dtype=float)), EXACT)
     for i, j in combinations(range(m), 2):

@@ -121,7 +121,8 @@ def alike(x, world, y, guess, views=()):
         for w in (0, 1):
             both = tidy(np.concatenate([a[world == w], b[guess == w]]))
             values, mine = np.unique(both), np.arange(len(both)) < (world == w).sum()
-            cuts = values[1:] if len(values) <= 30 else np.unique(np.quantile(both, CUTS))
+            cuts, times = np.unique(values[1:] if len(values) <= 30 else np.quantile(both, CUTS), return_counts=True)
+            cuts = np.union1d(cuts, np.nextafter(cuts[times > 1], np.inf))      # a value of weight, such as MISSING, has a cell of its own
             cells = np.searchsorted(cuts, both, side="right")
             c = np.array([np.bincount(cells[which], minlength=len(cuts) + 1) for which in (mine, ~mine)], dtype=float)
             rare = c.sum(axis=0) * c.sum(axis=1).min() < 4 * c.sum()            # fewer than four expected in the smaller sample
