@@ -226,7 +226,6 @@ FLIPS = [
     _flip("nobody is ill / the one who is in all four groups is", GROUPS, [0] * 5, [0], 1.0, twice=800),
     _flip("all are ill / all but the last", GROUPS, [1] * 5, [4], 0.5),
     _flip("two are ill / one of them is not", GROUPS, [0, 1, 0, 1, 0], [3], 0.4),
-    _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1, 0, 0, 0, 0, 0], [0, 2], 0.75, runs=120_000),
     _flip("one group, ε = 0.05 / eight of its people are ill", [[1] * 20 + [0]], [0] * 20 + [1], range(8), 0.05, runs=2000),
     _flip("nobody is ill / the one who is in all three groups is", np.eye(3, 9, 0, int) | (np.arange(9) == 0), [0] * 9, [0], 0.4, runs=2000),
     _flip("two groups, nobody is ill / the one who is in both is", [[1, 1, 0], [1, 0, 1]], [0] * 3, [0], 1.0, runs=12_000),
@@ -236,6 +235,7 @@ FLIPS = [
     *(_flip(f"{at['n']} people, {at['m']} questions, ε = {at['epsilon']} / the last bit replaced", _rng.integers(0, 2, (at["m"], at["n"])),
             _rng.integers(0, 2, at["n"]), [at["n"] - 1], at["epsilon"], runs=2500)
       for at in drawn(1, 431, n=(4, 9), m=(2, 7), epsilon=(0.3, 1.2))),
+    _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1, 0, 0, 0, 0, 0], [0, 2], 0.75, runs=80_000),
 ]
 
 
