@@ -1,8 +1,8 @@
 """Auditing: a lower bound on the privacy loss of a mechanism, from running it on two neighbouring data sets.
 
 An audit can show that a mechanism is worse than it claims; it can never prove that a mechanism is private. The event
-that tells the two data sets apart must be chosen on other runs than those that test it: chosen on the same runs, a
-correct mechanism is accused almost every time.
+that tells the two data sets apart must be chosen on other runs than those that test it: chosen among many on the same
+runs, it accuses a correct mechanism far too often, and among all unions of many bins almost every time.
 """
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -45,7 +45,7 @@ def epsilon_lower_bound(k1: int, k2: int, n: int, *, delta: float = 0.0, confide
     Returns
     -------
     float
-        -inf if the event says nothing.
+        Says nothing if it is negative; -inf where the event may be no likelier on D than `delta`.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def mu_lower_bound(k1: int, k2: int, n: int, *, confidence: float = 0.95) -> flo
     Returns
     -------
     float
-        -inf if the event says nothing.
+        Says nothing if it is negative; -inf if k1 = 0 or k2 = n.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     Raises
     ------
     ValueError
-        If p <= e^epsilon q, so that no number of runs can reject the claim, if more than 1e8 runs would be needed, or a
-        parameter is out of range.
+        If p <= e^epsilon q, so that no number of runs can reject the claim, if more than 2^26 (67 million) runs would
+        be needed, or a parameter is out of range.
 
     References
     ----------
@@ -235,7 +235,7 @@ class AuditResult:
     event : Event
         The event that was tested.
     k1, k2 : int
-        How often it happened on the data set that makes it likelier, and on the other.
+        How often it happened on the data set that the choosing runs showed it likelier on, and on the other.
     n : int
         Expected number of runs on each data set in all, as asked.
     """
