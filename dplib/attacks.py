@@ -1,7 +1,8 @@
 """Attacks on published tables and answers: what leaks when names are removed and nothing else is done.
 
-No function here takes an answer key: each is given what an attacker has, and the caller looks up afterwards whether it
-was right. Rows are people; a mask is a boolean array over the rows, by position.
+No attack here takes an answer key: each is given what an attacker has, and the caller looks up afterwards whether it
+was right (`roc` and `tpr_at` measure that). Rows are people, but in `fuzzy_link`, where a person has many; a mask is a
+boolean array over the rows, by position.
 """
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -483,7 +484,8 @@ def roc(members: ArrayLike, others: ArrayLike) -> tuple[Array, Array]:
 
     References
     ----------
-    Dong, Roth and Su (2022), section 2: the pair 1 - TPR against FPR is a trade-off function.
+    Dong, Roth and Su (2022), section 2: 1 - TPR against FPR is never below the trade-off function of the two laws,
+    and reaches it for the best score.
 
     Examples
     --------
@@ -563,7 +565,7 @@ def intersect(releases: Iterable) -> list[set]:
     Returns
     -------
     list of set
-        The values common to the target's classes.
+        The values common to the target's classes; every value, for a target who is in no release.
 
     Raises
     ------
