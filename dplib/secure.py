@@ -53,7 +53,7 @@ def split(values: ArrayLike, *, servers: int, rng: None | int | np.random.Genera
 
     References
     ----------
-    Bonawitz et al. (2017), Section 3, for sums of secret inputs.
+    Bonawitz et al. (2017), for sums of secret inputs.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def laplace_share(
     measure : epsilon-DP of the sum, for whoever knows none of the parts that belong to a share `honest` of the parties
     adjacency : the one under which `sensitivity` bounds the change of the sum
     guarantee : exact if that share or more are honest (if more are, no single outcome reaches epsilon, far ones come
-        near it); see `collusion_epsilon` if fewer are
+        near it); if only a smaller share h is, the loss is `collusion_epsilon` of h/honest
 
     Parameters
     ----------
@@ -271,11 +271,11 @@ def skellam(
 
     Privacy
     -------
-    measure : (epsilon, delta)-DP, with a delta for every epsilon; near that of normal noise of the same variance where
-        it is large
+    measure : (epsilon, delta)-DP, with a delta below 1 for every epsilon if `variance` is positive; near that of normal
+        noise of the same variance where it is large
     adjacency : the one under which the value changes by a whole number
-    guarantee : the exact delta of a pair follows from the law by `distributions.exact_delta`; no epsilon holds with
-        delta = 0
+    guarantee : the delta of a pair follows from the law by `distributions.exact_delta`, up to the tail that is cut off;
+        no epsilon holds with delta = 0
 
     Parameters
     ----------
