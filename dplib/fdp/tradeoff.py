@@ -114,6 +114,7 @@ class TradeOff:
         """p f + (1 - p) Id: everybody takes part with probability p, independently. One direction only, not
         symmetrised.
 
+        For add/remove, where f is T(without the person, with them); under replace it does not hold for such samples.
         Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020;
         Dong, Roth and Su 2022, section 4, for samples of fixed size).
         """
