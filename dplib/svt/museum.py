@@ -178,7 +178,7 @@ def exact_loss(
     threshold : float
         Public.
     epsilon : float
-        What the variant claims.
+        What the variant is set to; its claim is `Variant.claim`, mostly the same.
     c : int
         Number of positive answers it promises.
     values : array, optional
@@ -260,7 +260,7 @@ def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
     k : int
         Length of the list, at least 1.
     epsilon : float
-        What the variant claims.
+        What the variant is set to; its claim is `Variant.claim`, mostly the same.
     c : int
         Number of positive answers it promises.
 
@@ -342,7 +342,7 @@ def run_variant(
     threshold : float
         Public.
     epsilon : float
-        What the variant claims.
+        What the variant is set to; its claim is `Variant.claim`, mostly the same.
     c : int
         Number of positive answers it promises.
     size : int
