@@ -45,7 +45,9 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
         Columns that hold whole numbers or texts. Rows in which one of them is null are left out. (Engines write
         fractions and dates differently, and so would draw different lots.)
     value : str or None
-        A numeric column. Missing and negative values count as 0, fractions are rounded down, NaN counts as `high`.
+        A numeric column, if of decimals with at most 28 of them: more leave too few digits for a large `high`, and then
+        DuckDB fails as soon as there is a row. Missing and negative values count as 0, fractions are rounded down, NaN
+        counts as `high`.
         DuckDB takes a boolean for 0 or 1 and refuses any other column that is not numeric before it reads a row; Spark
         would try to read texts as numbers.
     high : int or None
