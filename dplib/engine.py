@@ -161,7 +161,8 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
         Of the column's type: a whole number between -2^63 and 2^63, or a text of letters, digits, spaces and
         `-_.,:/+@#&()`.
     schema : mapping of str to type
-        The columns that may be asked about, each `int` or `str`. It is public, and must be true of the table.
+        The columns that may be asked about, each `int` (at most 64 bits: DuckDB compares an unsigned number of 128 bits
+        with a negative constant by converting it, which can fail) or `str`. It is public and must be true of the table.
 
     Returns
     -------
