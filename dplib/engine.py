@@ -45,7 +45,9 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
         Columns that hold whole numbers or texts. Rows in which one of them is null are left out. (Engines write
         fractions and dates differently, and so would draw different lots.)
     value : str or None
-        A numeric column. Missing and negative values count as 0, fractions are rounded down, NaN counts as `high`.
+        A numeric column, if of decimals with at most 28 of them: more leave too few digits for a large `high`, and then
+        DuckDB fails as soon as there is a row. Missing and negative values count as 0, fractions are rounded down, NaN
+        counts as `high`.
         DuckDB takes a boolean for 0 or 1 and refuses any other column that is not numeric before it reads a row; Spark
         would try to read texts as numbers.
     high : int or None
@@ -159,7 +161,8 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
         Of the column's type: a whole number between -2^63 and 2^63, or a text of letters, digits, spaces and
         `-_.,:/+@#&()`.
     schema : mapping of str to type
-        The columns that may be asked about, each `int` or `str`. It is public, and must be true of the table.
+        The columns that may be asked about, each `int` (at most 64 bits: DuckDB compares an unsigned number of 128 bits
+        with a negative constant by converting it, which can fail) or `str`. It is public and must be true of the table.
 
     Returns
     -------

@@ -412,7 +412,8 @@ def range_count(levels: Sequence[ArrayLike], *, start: int, stop: int, branching
     Raises
     ------
     ValueError
-        If a level has the wrong length, the range does not lie in the bins, or `branching` is below 2.
+        If a level has the wrong length or an entry that is not finite, the range does not lie in the bins, or
+        `branching` is below 2.
 
     References
     ----------

@@ -145,7 +145,7 @@ def truncated_geometric(
     ----------
     counts : pandas.Series of whole numbers
         Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together,
-        one without rows is not there.
+        one without rows is not there. The type of the index must be fixed in advance: it is kept, and published.
     epsilon : float
         Privacy loss, positive.
     delta : float
@@ -437,7 +437,7 @@ def release(
     ----------
     counts : pandas.Series of whole numbers
         Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together,
-        one without rows is not there.
+        one without rows is not there. The type of the index must be fixed in advance: it is kept, and published.
     epsilon : float
         Privacy loss, positive.
     delta : float
@@ -513,7 +513,8 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     -------
     measure : none: the result is private and must not be released; it is what `release` may be given, counted by group
     adjacency : add/remove one person with all their rows
-    guarantee : exact: the result changes by that person's rows, at most `num_groups` of them
+    guarantee : exact: the result changes by that person's rows, at most `num_groups` of them; with a salt where the
+        types of both columns are fixed in advance, with coins for the law of the result, as long as nobody knows them
 
     Parameters
     ----------
@@ -523,10 +524,11 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     num_groups : int
         The most groups of one person.
     salt : str, optional
-        Key of the hash that draws the lot (md5 of salt, person and group): the same lot for the same table on every
-        machine.
+        Key of the hash that draws the lot (md5 of salt, person and group, as they print): the same lot for the same
+        table on every machine. One empty cell turns a column of int64 into floats, 1 into 1.0, and so draws other lots
+        for everybody: use texts, or a type that has missing values of its own, such as pandas' Int64.
     rng : int or numpy.random.Generator, optional
-        Coins instead of a salt. Give one of the two.
+        Coins instead of a salt, dealt out in the order of the table. Give one of the two.
 
     Returns
     -------

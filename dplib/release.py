@@ -210,7 +210,7 @@ class Card:
     raw_data: str
 
     def check(self, budget: Budget) -> None:
-        """Return quietly if the card is complete and says what the ledger says.
+        """Return quietly if the card is complete and says what the ledger says, to one part in a thousand.
 
         Parameters
         ----------

@@ -180,7 +180,7 @@ def histogram(adjacency: Adjacency, *, norm: int = 1) -> float:
     -------
     measure : a sensitivity, not a release
     adjacency : as given
-    guarantee : exact, for one row per person and bins fixed without looking at the data
+    guarantee : exact, for two bins or more, one row per person and bins fixed without looking at the data
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def histogram(adjacency: Adjacency, *, norm: int = 1) -> float:
 
 
 def empirical(query: Callable, table: Sequence, *, universe: Iterable, adjacency: Adjacency) -> float:
-    """Largest L1 change of `query` over all neighbours of this one `table`, by brute force.
+    """Largest L1 change of `query` over all neighbours of this one `table`, by brute force; a row more comes last.
 
     The (global) sensitivity is the largest such value over all tables: this is a lower bound on it, and the judge in
     small cases. Do not release it: it depends on the data.

@@ -207,9 +207,9 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
     """Multiplicative weights with the exponential mechanism: a histogram that answers a list of queries well.
 
     Start from the uniform histogram. Each round spends epsilon/(2 rounds) on finding a query that the current guess
-    answers badly and as much on measuring it, and then moves weight, in several passes over all measurements so far,
-    until the guess agrees with them; a measured answer below zero or above the total counts as zero or the total. All
-    of that is free. Returns the last guess.
+    answers badly and as much on measuring it, and then moves weight, in 20 passes over all measurements so far, each
+    step towards one of them (they need not agree with each other); a measured answer below zero or above the total
+    counts as zero or the total. All of that is free. Returns the last guess.
 
     Privacy
     -------
