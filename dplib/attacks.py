@@ -498,7 +498,7 @@ def roc(members: ArrayLike, others: ArrayLike) -> tuple[Array, Array]:
         part = array(name, part, ndim=1, least=1)
         scores.append(np.sort(np.where(np.isnan(part), -np.inf, part)))
     thresholds = np.unique(np.concatenate(scores))[::-1]
-    tpr, fpr = (np.append(0.0, 1 - np.searchsorted(part, thresholds) / len(part)) for part in scores)
+    tpr, fpr = (np.append(0.0, (len(part) - np.searchsorted(part, thresholds)) / len(part)) for part in scores)
     return fpr, tpr
 
 

@@ -183,9 +183,9 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     low, high = 0, 16
     while not reaches(high):
         low, high = high, 2 * high
-        if high > 1e8:
+        if high > 2**26:
             raise ValueError(
-                f"more than 100 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}"
+                f"more than 67 million runs are needed: p={p!r} is too rare, or too near e^epsilon times q={q!r}"
             )
     while high - low > max(1, low // 100):
         middle = (low + high) // 2

@@ -513,8 +513,8 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     -------
     measure : none: the result is private and must not be released; it is what `release` may be given, counted by group
     adjacency : add/remove one person with all their rows
-    guarantee : exact: the result changes by that person's rows, at most `num_groups` of them; with a salt where the
-        types of both columns are fixed in advance, with coins for the law of the result, as long as nobody knows them
+    guarantee : exact: the result changes by that person's rows, at most `num_groups` of them; with coins that is so
+        of the law of the result, as long as nobody knows them
 
     Parameters
     ----------
@@ -524,9 +524,8 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     num_groups : int
         The most groups of one person.
     salt : str, optional
-        Key of the hash that draws the lot (md5 of salt, person and group, as they print): the same lot for the same
-        table on every machine. One empty cell turns a column of int64 into floats, 1 into 1.0, and so draws other lots
-        for everybody: use texts, or a type that has missing values of its own, such as pandas' Int64.
+        Key of the hash that draws the lot (md5 of salt, person and group, as they print, 1.0 as 1): the same lot for
+        the same table on every machine.
     rng : int or numpy.random.Generator, optional
         Coins instead of a salt, dealt out in the order of the table. Give one of the two.
 
@@ -569,7 +568,7 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
         lots = np.array(
             [
                 hashlib.md5(f"{salt}:{a}:{b}".encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
-                for a, b in zip(pairs[person], pairs[group])
+                for a, b in zip(map(_printed, pairs[person]), map(_printed, pairs[group]))
             ],
             dtype=object,
         )
@@ -581,6 +580,11 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
 
 
 # ------------------------------------------------------------------------------------------------ below
+
+
+def _printed(label):
+    """As a whole number where it is one: an empty cell or a fraction elsewhere turns 1 into 1.0."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _rate(epsilon, num_groups, per_group):
@@ -687,7 +691,7 @@ def _groups(counts):
 
 def _plain(index):
     """The same labels without memory: a categorical index or one of several levels would carry the names of hidden
-    groups along.
+    groups along, a range or a frequency tell that none is hidden.
     """
     if isinstance(index, pd.MultiIndex):
         return (
@@ -697,6 +701,10 @@ def _plain(index):
                 [_plain(index.get_level_values(i)) for i in range(index.nlevels)], names=index.names
             )
         )
+    if isinstance(index, pd.RangeIndex):
+        return pd.Index(index.to_numpy(), name=index.name)
+    if isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
+        return type(index)(index, freq=None)
     return index.astype(index.categories.dtype) if isinstance(index, pd.CategoricalIndex) else index
 
 

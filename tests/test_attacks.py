@@ -422,6 +422,13 @@ def test_the_area_under_the_curve_is_the_chance_to_rank_a_member_higher():
     assert (np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2).sum() == pytest.approx(ahead)
 
 
+def test_a_false_positive_rate_is_met_exactly():
+    """3 of 10 is 0.3, where 1 - 0.7 is more."""
+    assert tpr_at([7, 8, 9, 0], range(10), fpr=0.3) == 0.75
+    for n in range(1, 60):
+        assert all(tpr_at([n - m - 0.5], range(n), fpr=m / n) == 1 for m in range(n))
+
+
 def test_roc_refuses_what_is_no_score():
     for parameters, name in (({"members": []}, "members"), ({"others": []}, "others"), ({"others": [[1]]}, "others"), ({"members": ["a"]}, "members")):
         with pytest.raises(ValueError, match=name):

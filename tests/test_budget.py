@@ -143,6 +143,12 @@ def test_deltas_add_up_to_delta_and_no_further():
     budget.spend(1.0)
 
 
+def test_a_delta_that_is_too_large_by_itself_is_named_under_every_rule():
+    for rule in ("basic", "fdp"):
+        with pytest.raises(BudgetExceeded, match="needs delta 0.001, but only 1e-05"):
+            Budget(1.0, delta=1e-5, rule=rule).spend(0.1, delta=1e-3)
+
+
 def test_the_ledger_tells_what_was_spent_in_order():
     budget = Budget(2.0, delta=1e-5)
     budget.spend(0.5, label="mean")

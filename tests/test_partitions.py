@@ -421,6 +421,13 @@ def pickled(thing):
     return pickle.dumps(thing)
 
 
+@pytest.mark.parametrize("index", [pd.RangeIndex(3), pd.date_range("2023-01-01", periods=3), pd.timedelta_range("1h", periods=3)])
+def test_the_kind_of_index_does_not_tell_that_no_group_is_hidden(index):
+    all_there, one_hidden = (release(pd.Series([3000, 3000, last], index=index), epsilon=1.0, delta=1e-6, rng=0).iloc[:2] for last in (3000, 1))
+    assert type(all_there.index) is type(one_hidden.index) is not pd.RangeIndex
+    assert getattr(all_there.index, "freq", None) is getattr(one_hidden.index, "freq", None) is None
+
+
 def test_pandas_would_have_kept_the_names_of_hidden_groups():
     """The control for the test above: a mask alone leaves them in the index."""
     levels = pd.Series([400, 1], index=pd.MultiIndex.from_product([["F"], ["Ada", "one of a kind"]]))
@@ -549,6 +556,15 @@ def test_a_crowd_does_not_turn_because_of_one_person():
 
     change = counts(more) - counts(crowd)
     assert change.to_dict() == {"a": 0, "b": 1} and 400 < counts(crowd)["a"] < 600
+
+
+def test_an_empty_cell_or_a_fraction_moves_nobody_elses_rows():
+    """Either turns a column of whole numbers into floats."""
+    table = pd.DataFrame({"user": np.repeat(np.arange(50), 4), "film": np.tile(np.arange(4), 50)})
+    for film in (None, 2.5):
+        more = pd.concat([table, pd.DataFrame({"user": [99], "film": [film]})], ignore_index=True)
+        one, two = (bound(rows, person="user", group="film", num_groups=2, salt="07") for rows in (table, more))
+        assert two[two["user"] < 50].astype(int).equals(one)
 
 
 def test_a_salt_is_the_md5_of_salt_person_and_group_and_the_table_may_be_shuffled():

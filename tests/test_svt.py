@@ -10,7 +10,7 @@ from laws import DRAWS, PROPERTY, follows, has_scale
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from dplib.svt import AboveThreshold, Scales, above_threshold, index_pmf, log_probability, numeric_sparse, scales
+from dplib.svt import AboveThreshold, Scales, above_threshold, index_pmf, log_laplace_cdf, log_probability, numeric_sparse, scales
 
 NO, YES = 0, 1
 SPLITS = ("even", "optimal")
@@ -21,6 +21,12 @@ def loss(outcome, answers, others, threshold, noise):
 
 
 # --- scales
+
+
+def test_the_laplace_cdf_takes_numbers_of_any_type():
+    """Minus an unsigned number is another unsigned number."""
+    for kind in (np.uint8, np.int64, np.float32):
+        assert log_laplace_cdf(np.array([1, 5], dtype=kind)) == pytest.approx(stats.laplace.logcdf([1, 5]))
 
 
 @pytest.mark.parametrize("c, monotone, threshold, query", [(1, False, 2, 4), (5, False, 2, 20), (1, True, 2, 2), (5, True, 2, 10)])

@@ -167,6 +167,8 @@ class Budget:
             epsilon, delta = positive("epsilon", spent), probability("delta", delta)
             if epsilon > (self.epsilon + 2 * math.atanh(self.delta)) * (1 + _TOLERANCE):       # too much by itself
                 raise BudgetExceeded("epsilon", epsilon, self.remaining)
+            if delta / (1 + _TOLERANCE) > self.delta:
+                raise BudgetExceeded("delta", delta, self.delta)
             entry = Entry(epsilon, delta, label, self._open, _approx(epsilon, delta=delta))
         elif delta:
             raise ValueError(f"delta belongs to a number, not to a trade-off function, got {delta!r}")

@@ -211,5 +211,5 @@ def log_laplace_cdf(x: float | Array) -> Same:
     >>> log_laplace_cdf(np.array([-1000.0, 0.0])).round(4).tolist()
     [-1000.6931, -0.6931]
     """
-    x = np.asarray(x)
+    x = np.asarray(x, dtype=float)
     return np.where(x < 0, np.minimum(x, 0) - np.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))[()]
