@@ -126,6 +126,17 @@ def cut_once_with_fractions(values, low, high):
     return max(-128, min(127, sum((Fraction(max(low, min(high, x))) for x in values), Fraction(0))))
 
 
+def two_sided(coin):
+    """How often a coin succeeds before it fails, less the same again."""
+    def count():
+        g = 0
+        while coin():
+            g += 1
+        return g
+
+    return count() - count()
+
+
 def by_words(size):
     """Dice by rejection from words of this many bits, as libraries have it."""
     def noise(epsilon, bit):
@@ -144,13 +155,7 @@ def by_words(size):
                 k += 1
             return k % 2 == 1
 
-        def count():
-            g = 0
-            while coin():
-                g += 1
-            return g
-
-        return count() - count()
+        return two_sided(coin)
 
     return noise
 
@@ -174,26 +179,13 @@ def by_remainders(epsilon, bit):
             k += 1
         return k % 2 == 1
 
-    def count():
-        g = 0
-        while coin():
-            g += 1
-        return g
-
-    return count() - count()
+    return two_sided(coin)
 
 
 def short_series(epsilon, bit):
     """The first four terms of e^-ε, as a fraction."""
     chance = 1 - epsilon + epsilon**2 / 2 - epsilon**3 / 6
-
-    def count():
-        g = 0
-        while below(chance.denominator, bit) < chance.numerator:
-            g += 1
-        return g
-
-    return count() - count()
+    return two_sided(lambda: below(chance.denominator, bit) < chance.numerator)
 
 
 def fast(epsilon, bit):
