@@ -263,7 +263,8 @@ def inf_combine(answer):
         "first": {2793.0: "what the year says about the sum is handed back to the quarters", 2793 + 80 * 800 / 2600: "the four quarters share it",
                   2813.0: "not all of the difference: the year is noisy too"},
         "deviation": {800 * 1800 / 2600: "that is the variance", math.sqrt(2600): "they are combined, not added up: the variance is 1/(1/800 + 1/1800)",
-                      math.sqrt(650): "that is the mean of the two answers; the best weights give less", math.sqrt(800 * 1800 / 2600 / 2): "the variance of Lap(b) is 2b²"},
+                      math.sqrt(650): "that is the mean of the two answers; the best weights give less",
+                      math.sqrt(800 * 1800 / 2600 / 2): "the variance of Lap(b) is 2b²"},
     }
 
     def why(name, said):
