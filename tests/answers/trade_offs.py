@@ -95,7 +95,8 @@ def by_hoeffding(f, accused, found, n, confidence):
 def by_wilson(f, accused, found, n, confidence):
     """Limits that hold on average over the counts, not at each."""
     z = -ndtri((1 - confidence) / (2 * len(accused)))
-    alpha, beta = (np.minimum(1, (k / n + z * z / (2 * n) + z * np.sqrt(k * (n - k) / n**3 + (z / (2 * n)) ** 2)) / (1 + z * z / n)) for k in (accused, n - found))
+    root = [np.sqrt(k * (n - k) / n**3 + (z / (2 * n)) ** 2) for k in (accused, n - found)]
+    alpha, beta = (np.minimum(1, (k / n + z * z / (2 * n) + z * r) / (1 + z * z / n)) for k, r in zip((accused, n - found), root, strict=True))
     return bool(np.any(beta < f(alpha)))
 
 
