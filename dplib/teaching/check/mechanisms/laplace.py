@@ -295,7 +295,7 @@ RATERS = [
             truth=False, runs=1500),
     _raters("200 rows of 97 people / the same and one person with 40 rows", TOWN, [("a", f % 4) for f in range(40)], 4, 1, 0.5, truth=False, runs=600),
 ]
-LOUD = 1e18                                      # so little noise that the kept rows show, also in counts that are cut to whole numbers
+LOUD = 1e30                                      # so little noise that the kept rows show, also in counts that are cut to whole numbers
 
 
 def _kept(counts, rows, films, most, rng, case):
