@@ -192,6 +192,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_score, lambda r: 0, "TypeError"),
     (check.mem_tpr, by_quantile, "equal"),
     (check.mem_tpr, above_quantile, "a quantile as the line"),
+    (check.mem_tpr, lambda m, s, f: np.mean(np.array(m) > np.percentile(s, 100 - 100 * f)), "accuses 1 of 4 strangers"),
     (check.mem_tpr, never_above_all, "all lines"),
     (check.mem_tpr, optimist, "equal scores pass together"),
     (check.mem_tpr, lambda m, s, f: np.mean(m > np.quantile(s, 1 - f, method="higher")), "not one quantile alone"),
