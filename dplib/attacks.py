@@ -134,8 +134,8 @@ def fuzzy_link(
     -------
     measure : none: an attack on a table in which names have become numbers
     adjacency : either; a person is all rows of one pseudonym
-    guarantee : differential privacy for whole persons limits it whatever the attacker knows; one that protects single
-        rows does not
+    guarantee : differential privacy for whole persons limits it whatever the attacker knows; epsilon-DP for single rows
+        is only m epsilon-DP for a person of m rows
 
     Parameters
     ----------
