@@ -197,6 +197,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_tpr, optimist, "equal scores pass together"),
     (check.mem_tpr, lambda m, s, f: np.mean(m > np.quantile(s, 1 - f, method="higher")), "not one quantile alone"),
     (check.mem_tpr, lambda m, s, f: 0.0, "all lines"),
+    (check.mem_tpr, lambda m, s, f: max((np.mean(m >= line) for line in m if np.mean(s >= line) < f), default=0), "just the allowed share"),
     (check.mem_base, {**BELIEF, "coin": 0.95}, "another question"),
     (check.mem_base, {**BELIEF, "coin": 5}, "these are the odds"),
     (check.mem_base, {**BELIEF, "town": 5 / 999}, "these are the odds"),

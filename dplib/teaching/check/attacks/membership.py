@@ -58,7 +58,7 @@ def mem_tpr(found_at):
                         "count who is at or above the line, equal scores together")
         if got > right:
             raise Wrong(f"{where}; no line keeps to the allowed share of strangers and finds so many: equal scores pass together")
-        raise Wrong(f"{where}; try all lines, not one quantile alone, and also a line that no stranger passes")
+        raise Wrong(f"{where}; try all lines, not one quantile alone: also a line that no stranger passes, and one that accuses just the allowed share")
     return "right on all twelve cases, ties included"
 
 
