@@ -134,8 +134,8 @@ def fuzzy_link(
     -------
     measure : none: an attack on a table in which names have become numbers
     adjacency : either; a person is all rows of one pseudonym
-    guarantee : differential privacy for whole persons limits it whatever the attacker knows; one that protects single
-        rows does not
+    guarantee : differential privacy for whole persons limits it whatever the attacker knows; epsilon-DP for single rows
+        is only m epsilon-DP for a person of m rows
 
     Parameters
     ----------
@@ -397,10 +397,10 @@ def tracing(released: ArrayLike, population: ArrayLike, targets: ArrayLike) -> A
 
     The score is the inner product of (target - population) and (released - population), divided by the standard
     deviation that it has for a stranger. For somebody outside the group whose d bits are independent with the
-    population's probabilities p it has mean 0 and variance 1, whatever was released. For a member of a group of n such
-    people, and exact means, its mean is about sqrt(d / n) where the p (1 - p) are alike and somewhat less where they
-    differ, so that the area under the ROC curve is about Phi(sqrt(d / n) / sqrt(2)). A missing value, released or of a
-    target, says nothing.
+    population's probabilities p it has mean 0 and variance 1, whatever was released (but it is 0 if that is p). For a
+    member of a group of n such people, and exact means, its mean is about sqrt(d / n) where the p (1 - p) are alike and
+    somewhat less where they differ, so that the area under the ROC curve is about Phi(sqrt(d / n) / sqrt(2)). A missing
+    value, released or of a target, says nothing.
 
     Privacy
     -------

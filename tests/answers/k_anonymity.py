@@ -251,6 +251,7 @@ WRONG = [
     (check.kan_risk, {**RISK, "likely": 26.2}, "divide by 100"),
     (check.kan_risk, {**RISK, "likely": 0.05}, "weigh classes by their people"),
     (check.kan_risk, {**RISK, "likely": 0.26}, "rounded too far"),
+    (check.kan_risk, {**RISK, "likely": 0.258}, "95 % is enough"),
     (check.kan_risk, {"row": 0.05}, "expected the names"),
     (check.kan_risk, {**RISK, "certain": np.nan}, "got nan"),
     (check.kan_mondrian, by_label, "positions count from 0"),

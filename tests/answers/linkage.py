@@ -109,6 +109,14 @@ def takes_a_name_for_a_person(released, public, on):
     return both.drop_duplicates("name", keep=False).set_index("index")["name"].to_dict()
 
 
+def counts_names_for_voters(released, public, on):
+    """Two voters with one name and the same values are one to it."""
+    voters = public.dropna(subset=on).groupby(on)["name"].agg(["nunique", "first"])
+    one = voters.loc[voters["nunique"] == 1, "first"].to_dict()
+    rows = released.dropna(subset=on).drop_duplicates(on, keep=False)
+    return {label: one[tuple(key)] for label, *key in rows[on].itertuples() if tuple(key) in one}
+
+
 def by_position(released, public, on):
     return names_for(released.reset_index(drop=True), public, on)
 
@@ -219,6 +227,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_mend, keeps_missing, "missing value"),
     (check.link_mend, keeps_twins, "which of them is the voter's"),
     (check.link_mend, takes_a_name_for_a_person, "two voters may have one name"),
+    (check.link_mend, counts_names_for_voters, "fits 2 voters"),
     (check.link_mend, by_tuples, "missing value"),
     (check.link_mend, on_what_is_common, "only the columns of `on`"),
     (check.link_mend, takes_places_for_labels, "raised KeyError"),

@@ -199,6 +199,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_tracker, 188_500, "expected a function"),
     (check.rec_tight, (BITS, 1 - BITS, half_way), "8 places"),
     (check.rec_tight, (np.r_[np.ones(4), np.zeros(4)], np.zeros(8), half_way), "both directions"),
+    (check.rec_tight, (np.eye(8, dtype=int)[:3].sum(axis=0), np.eye(8, dtype=int)[3], lambda group: group[:4].sum() / 2), "equally often"),
     (check.rec_tight, (BITS, OTHER, lambda group: group @ BITS), "not within 1 of both"),
     (check.rec_tight, (BITS[:4], OTHER[:4], half_way), "eight bits"),
     (check.rec_tight, (BITS, OTHER), "expected (bits"),

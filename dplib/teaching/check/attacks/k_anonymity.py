@@ -34,6 +34,8 @@ def kan_risk(answer):
                         said, f"not {said:g} people; add the sizes of all classes with one income class only")
         if np.isclose(said, (most >= 0.95).mean(), atol=5e-4):
             return "that is the share of classes; a large class holds more people than a small one"
+        if np.isclose(said, size[most > 0.95].sum() / len(adult), atol=5e-4):
+            return "a share of 95 % is enough: a class in which 19 of 20 have one income class counts too"
         if said > 1:
             return f"a share is between 0 and 1: divide by {'100' if said <= 100 else 'the number of people'}"
         return f"not {said:g}; take the larger of the two shares in each class, and weigh classes by their people"

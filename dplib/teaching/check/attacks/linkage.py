@@ -135,7 +135,10 @@ def _two_tables(rng, n=300):
         for column, missing in (("zip", None), ("born", np.nan)):
             table.loc[rng.random(len(table)) < 0.01, column] = missing
     visits.loc[rng.random(len(visits)) < 0.1, "diagnosis"] = None
-    return visits, roll
+    on = ["zip", "sex", "born"]
+    alone = [table.dropna(subset=on).drop_duplicates(on, keep=False) for table in (roll, visits[on])]
+    namesakes = alone[0].merge(alone[1], on=on).head(3)                  # two voters with one name and the same values are two voters
+    return visits, pd.concat([roll, namesakes.set_axis(range(2000, 2000 + len(namesakes)))])
 
 
 @checker

@@ -50,13 +50,15 @@ def mem_tpr(found_at):
         if np.isclose(got, right, atol=1e-9):
             continue
         shown = f"members {members}, strangers {strangers}" if len(members) < 6 else f"{len(members)} members and {len(strangers)} strangers"
-        quantile = np.mean(np.array(members) >= np.quantile(strangers, 1 - fpr))
+        line = np.quantile(strangers, 1 - fpr)
+        quantile, accused = np.mean(np.array(members) >= line), np.sum(np.array(strangers) >= line)
         where = f"{shown}, fpr {fpr:g}: {right:.3f} can be found, and you say {got:.3f}"
         if got > right and np.isclose(got, quantile):
-            raise Wrong(f"{where}; a quantile as the line accuses more strangers than allowed where scores are equal")
+            raise Wrong(f"{where}; a quantile as the line accuses {accused} of {len(strangers)} strangers, more than allowed: "
+                        "count who is at or above the line, equal scores together")
         if got > right:
             raise Wrong(f"{where}; no line keeps to the allowed share of strangers and finds so many: equal scores pass together")
-        raise Wrong(f"{where}; try all lines, not one quantile alone, and also a line that no stranger passes")
+        raise Wrong(f"{where}; try all lines, not one quantile alone: also a line that no stranger passes, and one that accuses just the allowed share")
     return "right on all twelve cases, ties included"
 
 

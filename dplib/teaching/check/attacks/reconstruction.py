@@ -73,7 +73,7 @@ def rec_tight(answer):
         counts = int(group @ one), int(group @ two)
         if abs(counts[0] - counts[1]) > 2:
             raise Wrong(f"for the group {''.join(map(str, group))} the true counts are {counts[0]} and {counts[1]}: "
-                        "no answer is within 1 of both; let the vectors disagree in both directions")
+                        "no answer is within 1 of both; let the vectors disagree in both directions, equally often")
         said = float(ask(answer[2], group.copy()))
         if not all(abs(said - count) <= 1 + 1e-9 for count in counts):
             raise Wrong(f"for the group {''.join(map(str, group))} the answer {said:g} is not within 1 of both true counts, {counts[0]} and {counts[1]}")
