@@ -423,6 +423,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_crossing, crossing(levels=False), "times the noise of a flat bin"),
     (check.range_crossing, crossing(shift=-1), "one off"),
     (check.range_crossing, crossing(tie=-1e-9), "a tie is no win"),
+    (check.range_crossing, lambda n, b: crossing()(n, b) or 1, "a first True where there is none"),
     (check.range_crossing, mean_deviation, "standard deviations averaged"),
     (check.range_release, redrawn, "drawn again"),
     (check.range_counter, Redrawn, "drawn again"),

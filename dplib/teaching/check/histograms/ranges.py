@@ -68,10 +68,10 @@ def range_crossing(crossing):
             raise Wrong(f"{where}: expected a length or None, got {got!r}")
         if got == exact:
             continue
+        if exact is None:
+            raise Wrong(f"{where}: at no length is the tree better (a tie is no win, and np.argmax finds a first True where there is none), so None; got {got}")
         if got == unfair:
             raise Wrong(f"{where}: not {got}: at the same ε every node of the tree has {levels:g} times the noise of a flat bin")
-        if exact is None:
-            raise Wrong(f"{where}: at no length is the tree better (a tie is no win), so None; got {got}")
         if got == exact - 1:
             raise Wrong(f"{where}: not {got}: one off; does np.argmax count from zero, or are standard deviations averaged and not variances?")
         raise Wrong(f"{where}: not {got}: compare the variances at each length, averaged over all positions of a range in the domain")
