@@ -252,7 +252,7 @@ def gaussian_delta(epsilon: float, *, sigma: float, sensitivity: float = 1.0) ->
     -------
     measure : (epsilon, result)-DP
     adjacency : the one under which `sensitivity` holds
-    guarantee : exact, for every epsilon; rounded up (in its last digits, but by 1.4 % at epsilon = 1e-10, delta =
+    guarantee : exact, for every epsilon; rounded up (in its last digits, but by 1 to 2 % at epsilon = 1e-10, delta =
         1e-20), and 0 where it is below the smallest double
 
     Parameters

@@ -148,6 +148,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.acc_pld, changed(bracket, low=np.ceil), "rounded down"),
     (check.acc_pld, lambda p, q, k, delta: [(fdp.finite(q, p) ** k).epsilon(delta) + 1e-6] * 2, "does not hold the true 4.306791373"),
     (check.acc_pld, changed(bracket, infinite=False), "is forgotten"),
+    (check.acc_pld, lambda p, q, k, delta: bracket(p, q, k, delta - p[q == 0].sum(), infinite=False), "charged for one of the k steps only"),
     (check.acc_pld, changed(bracket, prob=True), "is δ the mean of"),
     (check.acc_pld, lambda p, q, k, delta: (bracket(p, q, k, delta)[0] + 0.03 / k, bracket(p, q, k, delta)[1]), "one grid point lower"),
     (check.acc_pld, changed(bracket, cut=4.0), "what is dropped be charged"),

@@ -90,6 +90,14 @@ def flip(factor=2.0, *, seed=None, shuffle=True, replace=False, centre=True, bli
     return function
 
 
+def asked_again(scores, sensitivity, epsilon, rng):
+    """The order with replacement; if nobody shows heads, the best."""
+    for i in rng.integers(len(scores), size=len(scores)):
+        if rng.random() < np.exp(epsilon / (2 * sensitivity) * (scores[i] - scores.max())):
+            return i
+    return int(np.argmax(scores))
+
+
 def by_one_coin(scores, sensitivity, epsilon, rng):
     heads = np.flatnonzero(rng.random() < np.exp(epsilon / (2 * sensitivity) * (scores - scores.max())))
     return rng.choice(heads)
@@ -288,6 +296,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_flip, flip(fixed=True), "a seed is fixed inside"),
     (check.em_flip, by_laplace_noise, "or near it, like Laplace noise"),
     (check.em_flip, by_one_coin, "one random number decides all"),
+    (check.em_flip, asked_again, "ask no refused candidate again"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: None if scores.max() > 3 else flip()(scores, sensitivity, epsilon, rng), "nobody was chosen"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: scores.max() + 0.5, "expected one of"),
     (check.em_flip, lambda scores, sensitivity, epsilon, rng: "b", "expected one of"),

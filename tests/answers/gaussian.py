@@ -243,6 +243,8 @@ WRONG = [
     (check.gau_crossover, lambda e, d: math.floor((classic(e, d) * e) ** 2 / 2) + 1, "classic formula"),
     (check.gau_crossover, lambda e, d: crossover(e, d) - 1, "the last m"),
     (check.gau_crossover, lambda e, d: (mechanisms.gaussian_sigma(e, delta=d) * e) ** 2 / 2, "whole number"),
+    (check.gau_crossover, lambda e, d: next(m for m in range(1, 1000) if mechanisms.gaussian_sigma(e, delta=d) < math.sqrt(2) * m / e),
+     "sigma of one count for all m"),
     (check.gau_crossover, lambda e, d: 7, "smaller m is enough"),
     (check.gau_crossover, lambda e, d: 2, "at this m"),
     (check.gau_covariance, lambda k, e, d: d, "promised delta"),

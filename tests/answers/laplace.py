@@ -361,7 +361,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_release, release(draw=lambda rng, b, value: np.clip(rng.laplace(scale=b, size=value.shape), -100, 100)), "noise that is cut off"),
     (check.lap_interval, interval(lambda k, b, beta: b * math.log(k / beta)), "safe, and a little wider"),
     (check.lap_interval, interval(lambda k, b, beta: b * math.log(1 / beta)), "together have much less"),
-    (check.lap_interval, interval(lambda k, b, beta: b * math.log(0.5 / beta)), "one-sided"),
+    (check.lap_interval, interval(lambda k, b, beta: b * math.log(0.5 / beta)), "β on either side"),
     (check.lap_interval, interval(lambda k, b, beta: 1.959964 * math.sqrt(2) * b), "Laplace tails are longer"),
     (check.lap_interval, interval(lambda k, b, beta: 0.0), "low must be below high"),
     (check.lap_interval, lambda noisy, step, epsilon, beta: (noisy, noisy + 1), "in its middle"),

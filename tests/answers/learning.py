@@ -68,6 +68,12 @@ def step(*, seed=None, scale=1.0, who="poisson", how=cut, over="b", sigma_only=F
     return function
 
 
+def in_parts(gradients, q, clip, sigma, b, rng):
+    """A coin for each number of the table."""
+    coins = rng.random(gradients.shape) < q
+    return ((cut(gradients, clip) * coins).sum(axis=0) + rng.normal(scale=sigma * clip, size=gradients.shape[1])) / b
+
+
 def spent(q, sigma, steps, delta):
     f = fdp.gaussian(1 / sigma).subsample(q)
     return max((f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta))
@@ -213,6 +219,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_step, step(who="flipped"), "with probability 1 − q"),
     (check.sgd_step, step(who="together"), "a coin of its own"),
     (check.sgd_step, step(who="fixed"), "fixed size"),
+    (check.sgd_step, in_parts, "a coin of its own, so a row may come in part"),
     (check.sgd_step, step(weigh=True), "divided by q as well"),
     (check.sgd_step, lambda g, q, clip, sigma, b, rng: np.sqrt(b) * step()(np.zeros_like(g), q, clip, sigma, b, rng), "3.00 times the right"),
     (check.sgd_step, step(scale=2**0.5), "√2 times"),

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
 from dplib.teaching import check
 from dplib.teaching.check.f_dp import trade_offs
@@ -92,6 +92,14 @@ def by_hoeffding(f, accused, found, n, confidence):
     return int(any(1 - b / n + width < float(f(min(1.0, a / n + width))) for a, b in zip(accused.tolist(), found.tolist(), strict=True)))
 
 
+def by_wilson(f, accused, found, n, confidence):
+    """Limits that hold on average over the counts, not at each."""
+    z = -ndtri((1 - confidence) / (2 * len(accused)))
+    root = [np.sqrt(k * (n - k) / n**3 + (z / (2 * n)) ** 2) for k in (accused, n - found)]
+    alpha, beta = (np.minimum(1, (k / n + z * z / (2 * n) + z * r) / (1 + z * z / n)) for k, r in zip((accused, n - found), root, strict=True))
+    return bool(np.any(beta < f(alpha)))
+
+
 def point(f, accused, found, n, confidence):
     return bool(np.any(1 - found / n < f(accused / n)))
 
@@ -168,6 +176,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, lambda *a: refuted(*a, swap=True), "(n - found)/n"),
     (check.tf_verdict, either_way, "an honest one-sided program"),
     (check.tf_verdict, cut_off, "an honest one-sided program"),
+    (check.tf_verdict, by_wilson, "as those of Clopper and Pearson do"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
     (check.tf_verdict, lambda f, accused, found, *rest: refuted(f, accused[:20], found[:20], *rest), "at the last of 30 tests"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),

@@ -104,6 +104,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_plant, [visit()], "expected a dict"),
     (check.year_plant, {"one": visit()}, "a list of rows"),
     (check.year_card, dict(zip(SENTENCES, [True] * 6)), "accuracy"),
+    (check.year_card, dict(zip(SENTENCES, [False, *TRUTH[1:]])), "only a line with the truncated noise can say more"),
     (check.year_card, dict(zip(SENTENCES, [True, False, True, True, True, False])), "horizon"),
     (check.year_card, dict(zip(SENTENCES, [1] * 6)), "True or False"),
     (check.year_years, years(more=1), "sure; 3 years are allowed"),

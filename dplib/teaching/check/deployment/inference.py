@@ -242,7 +242,7 @@ def inf_bias(answer):
                   2.0: "that is one cell; there are ten thousand"},
         "three": {right["three"] / 10_000: "that is one cell; there are ten thousand", 30_000 + right["three"]: "that is the new total; how much does it grow?",
                   20_000 * math.exp(-3): "the exponent is n divided by the scale"},
-        "enough": {21: "at 21 it is still 0.0105", 24: "0.01 of a person, not 1 % of the largest growth"},
+        "enough": {21: "at 21 it is still 0.0105", 24: "only half of the noise is positive", 19: "0.01 of a person, not 1 % of the largest growth"},
     }
 
     def why(name, said):
@@ -263,7 +263,8 @@ def inf_combine(answer):
         "first": {2793.0: "what the year says about the sum is handed back to the quarters", 2793 + 80 * 800 / 2600: "the four quarters share it",
                   2813.0: "not all of the difference: the year is noisy too"},
         "deviation": {800 * 1800 / 2600: "that is the variance", math.sqrt(2600): "they are combined, not added up: the variance is 1/(1/800 + 1/1800)",
-                      math.sqrt(650): "best is less than half of each", math.sqrt(800 * 1800 / 2600 / 2): "the variance of Lap(b) is 2b²"},
+                      math.sqrt(650): "that is the mean of the two answers; the best weights give less",
+                      math.sqrt(800 * 1800 / 2600 / 2): "the variance of Lap(b) is 2b²"},
     }
 
     def why(name, said):

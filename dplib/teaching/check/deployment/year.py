@@ -147,8 +147,9 @@ def year_plant(people):
 # ------------------------------------------------------------------------------------------------------------------ words and years
 
 CLAIMS = {
-    "The odds about a patient change by at most 1.82, but in one case in a million.": (
-        True, "epsilon and delta: e^0.594 is below 1.82, and δ bounds the probability of more"),
+    "The odds about a patient change by at most 1.82, but in about one case in a million.": (
+        True, "epsilon, delta and noise: e^0.594 is below 1.82; only a line with the truncated noise can say more, with a probability of about δ "
+        "(with normal noise δ would not be that probability)"),
     "The table of charges is accurate to 40,000 dollars.": (False, "accuracy: that holds for 95 % of the cells"),
     "Next year's tables will cost nothing more.": (False, "horizon: this year's four tables; next year's losses add up"),
     "A disease with a single patient cannot be among the lines, but with probability one in a million.": (

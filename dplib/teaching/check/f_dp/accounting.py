@@ -160,7 +160,7 @@ def acc_pld(my_bracket):
         if high < exact - 1e-9:
             hint = ""
             if infinite and abs(high - free) < 0.1:
-                hint = ": the mass of the infinite losses, which is part of delta, is forgotten"
+                hint = ": the mass of the infinite losses, which is part of delta, is forgotten, or charged for one of the k steps only"
             elif not delta:
                 hint = f": {_NOTHING_LEFT}"
             elif k * max(losses) * base > 15:

@@ -100,12 +100,19 @@ def _whole(sizes, g, clip):
     return g.sum(axis=0) * min(1, clip / max(np.linalg.norm(sizes), 1e-300))
 
 
+def _in_parts(gradients, q, clip, sigma, b, rng):
+    """A coin for each coordinate of each row."""
+    g = _clipped(gradients, clip)
+    return (g * (rng.random(g.shape) < q)).sum(axis=0) / (sigma * clip) + rng.normal(size=g.shape[1])
+
+
 MISTAKES = {
     "the rows are not clipped": _step(total=lambda g, clip, b, q: g.sum(axis=0)),
     "every row takes part every time; the accountant was told that it does so with probability q": _step(lambda n, q, rng: np.ones(n, bool)),
     "no row ever takes part": _step(lambda n, q, rng: np.zeros(n, bool)),
     "rows take part with probability 1 − q, not q": _step(lambda n, q, rng: rng.random(n) >= q),
     "the rows come together or not at all; each needs a coin of its own": _step(lambda n, q, rng: np.full(n, rng.random() < q)),
+    "each coordinate of a row has a coin of its own, so a row may come in part; toss one coin for the row": _in_parts,
     "the batch has a fixed size; the accountant assumes a coin for each row, and batches of fixed size have other costs":
         _step(lambda n, q, rng: rng.permutation(n) < round(n * q)),
     "each coordinate is cut to C, so one row moves the sum by up to C√d": _step(total=lambda g, clip, b, q: np.clip(g, -clip, clip).sum(axis=0)),
@@ -145,6 +152,7 @@ def _pairs():
         _tables("twelve rows of zeros / thirteen", np.zeros((12, 2)), np.zeros((1, 2)), 0.3, 0.6, 1.4, 4, again=True, runs=1200),
         _tables("two rows / the same and one that is not finite", [[3.0, 4.0], [0.1, 0.2]], [[np.inf, 9.0]], 1.0, 1.0, 0.2, 5, again=True, runs=600),
         _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, 9.0]], 0.6, 1.0, 0.2, 5, again=True, runs=600),
+        _tables("no rows / one long row of two equal coordinates", [], [[20.0, 20.0]], 0.5, 1.0, 0.15, 3, runs=600, law="exactly"),
         _tables("400 short rows / the same and a long one across", np.tile([0.05, 0.0], (400, 1)), [[0.0, -80.0]], 0.5, 0.7, 0.4, 200, runs=500, law="exactly"),
     ]
     for i, k in enumerate(drawn(2, 65, q=(0.2, 0.8), clip=(0.3, 2.0), sigma=(0.3, 0.6), b=(2, 30))):

@@ -252,7 +252,8 @@ def tf_verdict(refuted):
         alarm = _false_alarm(says, n)
         if alarm > 0.5:
             raise Wrong(f"randomized response at epsilon = 3, which keeps its promise, {n} runs, one test, confidence 0.5: over all counts that can come "
-                        f"out, you call the claim refuted with probability {alarm:.3f}. Each test has two limits, and both share the error")
+                        f"out, you call the claim refuted with probability {alarm:.3f}. Each test has two limits: both share the error, and each has to "
+                        "hold at every count, as those of Clopper and Pearson do")
     return "refutes what is refuted, in the middle and at the edges, and accuses no honest program too often"
 
 

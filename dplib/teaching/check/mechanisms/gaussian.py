@@ -225,7 +225,7 @@ def gau_crossover(crossover):
         typical = {
             "this compares sigma with the scale b of Laplace noise; its standard deviation is the root of 2 times b": math.floor((one * epsilon) ** 2) + 1,
             "this is the crossover with the classic formula; calibrate exactly": math.floor((classic * epsilon) ** 2 / 2) + 1,
-            "this uses sigma for m counts as if it grew like m; in L2 it grows like the root of m": math.floor(one * epsilon / math.sqrt(2)) + 1,
+            "this uses the sigma of one count for all m; in L2 it grows like the root of m": math.floor(one * epsilon / math.sqrt(2)) + 1,
             "a whole number of counts was asked": (one * epsilon) ** 2 / 2,
             "this is the last m for which Laplace noise is the better one": right - 1,
         }

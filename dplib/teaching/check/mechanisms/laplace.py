@@ -131,7 +131,7 @@ def lap_interval(interval):
         rivals = {
             "that is ln(k/β), the sum of the tails: safe, and a little wider than necessary": b * math.log(k / beta),
             "each interval alone has probability 1 - β; all of them together have much less": b * math.log(1 / beta),
-            "this is the one-sided tail, β/2: both sides count": b * math.log(0.5 / beta),
+            "this leaves β on either side, 2β in all: both sides count": b * math.log(0.5 / beta),
             "this is the normal law's interval; Laplace tails are longer": 1.959964 * math.sqrt(2) * b,
             "the scale is Δ/ε": right / step,
         }
