@@ -356,6 +356,11 @@ def between(values, low, high, epsilon, rng):
     return int(cuts[mechanisms.exponential(-np.abs(2 * (values[:, None] < cuts).sum(axis=0) - len(values)), sensitivity=1, epsilon=epsilon, rng=rng)])
 
 
+def or_first(cut):
+    """Where nobody is, the first cut."""
+    return lambda values, low, high, epsilon, rng: cut(values, low, high, epsilon, rng) if len(values) else low + 1
+
+
 def redrawn(counts, epsilon, rng):
     """A node's noise is drawn until the node is not negative."""
     levels = histograms.tree(counts)
@@ -417,6 +422,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_scale, 7, "expected a dict"),
     (check.range_crossing, crossing(levels=False), "times the noise of a flat bin"),
     (check.range_crossing, crossing(shift=-1), "one off"),
+    (check.range_crossing, crossing(tie=-1e-9), "a tie is no win"),
+    (check.range_crossing, lambda n, b: crossing()(n, b) or 1, "a first True where there is none"),
     (check.range_crossing, mean_deviation, "standard deviations averaged"),
     (check.range_release, redrawn, "drawn again"),
     (check.range_counter, Redrawn, "drawn again"),
@@ -472,6 +479,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_split, split(factor=0.5), "half of ε"),
     (check.range_split, split(score=lambda left, n: 0 * left), "a coin"),
     (check.range_split, split(candidates="values"), "only values that occur"),
+    (check.range_split, or_first(split(candidates="values")), "only values that occur can be cuts"),
+    (check.range_split, or_first(between), "between the smallest and the largest"),
     (check.range_split, split(score=lambda left, n: -np.abs(left - n / 3)), "should be in 20%"),
     (check.range_split, lambda values, low, high, epsilon, rng: high, "must be possible; got"),
     (check.range_split, lambda values, low, high, epsilon, rng: np.median(values) + rng.laplace(), "expected whole cuts"),

@@ -118,6 +118,13 @@ def phantoms(counts, epsilon):
     return np.sum(np.exp(-epsilon * np.asarray(counts))) / (2 * epsilon)
 
 
+def handed_out(w, n):
+    """Rounds down and hands out what is missing, also where it is less than nothing."""
+    whole = np.floor(np.maximum(w, 0))
+    whole[np.argsort(whole - np.maximum(w, 0))[: int(n - whole.sum())]] += 1
+    return whole
+
+
 SOLUTIONS = [
     (check.hist_mend, lambda seed: table(seed=seed)),
     (check.hist_interval, lambda seed: half_width()),
@@ -169,9 +176,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_simplex, lambda v, total: bisected(v, total) + 1e-5, "nearly"),
     (check.hist_simplex, lambda v, total: np.minimum(bisected(v, total), np.maximum(v, 0)), "must be negative"),
     (check.hist_simplex, lambda v, total: v - (v.sum() - total) / len(v), "below zero"),
+    (check.hist_simplex, lambda v, total: bisected(v, 1.0), "the sum is 1.0000 and should be 10"),
+    (check.hist_simplex, lambda v, total: np.maximum(v, 0), "the sum is 12.4000 and should be 10"),
     (check.hist_simplex, lambda v, total: np.full(len(v), total / len(v)), "there is one at"),
     (check.hist_simplex, lambda v, total: v[:-1], "numbers"),
-    (check.hist_lattice, lambda w, n: np.round(np.maximum(w, 0)), "the sum is"),
+    (check.hist_lattice, lambda w, n: np.round(np.maximum(w, 0)), "rounding each entry on its own"),
+    (check.hist_lattice, handed_out, "the sum is 14 and should be 10"),
     (check.hist_lattice, rounded_simplex, "there is one at"),
     (check.hist_lattice, lambda w, n: bisected(w, n), "no whole number"),
     (check.hist_lattice, lambda w, n: np.r_[n, np.zeros(len(w) - 1)], "there is one at"),

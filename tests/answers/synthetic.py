@@ -31,7 +31,8 @@ def rounded(noisy, size, rng):
 
 
 def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind=False, signed=False, greedy=False, step=2, total=True,
-         per_round=True, gauss=False, stop=0, exact_from=99, gumbel=False, clip=False, quiet=lambda gap: False, remembers=False):
+         per_round=True, gauss=False, stop=0, exact_from=99, gumbel=False, clip=False, quiet=lambda gap: False, remembers=False,
+         enough=None):
     """A learner's MWEM, right unless told otherwise."""
     own = None if seed is None else np.random.default_rng(seed)
 
@@ -58,6 +59,8 @@ def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind
             if total:
                 guess *= n / guess.sum()
             if alias and np.allclose(guess, old):
+                break
+            if enough and np.allclose(queries @ guess, queries @ counts, rtol=enough):
                 break
         return guess
 
@@ -128,6 +131,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_mwem, mwem(measure=2), "law"),
     (check.syn_mwem, mwem(gauss=True), "law"),
     (check.syn_mwem, mwem(per_round=False), "law"),
+    (check.syn_mwem, mwem(enough=0.05), "takes all its rounds"),
+    (check.syn_mwem, mwem(enough=0.01), "takes all its rounds"),
     (check.syn_mwem, mwem(step=1), "should be"),
     (check.syn_mwem, mwem(total=False), "add up"),
     (check.syn_mwem, lambda counts, *a: counts.copy(), "the table itself"),
@@ -175,6 +180,7 @@ UNUSUAL = [
 
 LEAKS = [
     (check.syn_mwem, mwem(stop=1)),
+    (check.syn_mwem, mwem(enough=0.05)),
     (check.syn_mwem, mwem(exact_from=2)),
     (check.syn_mwem, mwem(exact_from=1)),
     (check.syn_mwem, mwem(greedy=True)),

@@ -186,8 +186,10 @@ def hist_simplex(project):
                 raise Wrong(f"{case} the sum is {got.sum():.7f}: nearly; bisect until t no longer changes, or solve for it")
             if np.maximum(v, 0).sum() < total and np.allclose(got, np.maximum(v, 0), atol=1e-6):
                 raise Wrong(f"{case} the sum is {got.sum():.4f}: the positive entries are too few, so what is subtracted, t, must be negative")
-            raise Wrong(f"{case} the sum is {got.sum():.4f}: clipping after the shift breaks the sum; "
-                        "the shift must be such that it is right after clipping")
+            if any(np.allclose(got, np.maximum(u - (u.sum() - total) / u.size, 0), atol=1e-6) for u in (v, np.maximum(v, 0))):
+                raise Wrong(f"{case} the sum is {got.sum():.4f}: clipping after the shift breaks the sum; "
+                            "the shift must be such that it is right after clipping")
+            raise Wrong(f"{case} the sum is {got.sum():.4f} and should be {total:g}")
         if np.allclose(got, right, atol=1e-6):
             if not np.allclose(_by_hand(project, (got.copy(), total), v.size, "its own answer"), got, atol=1e-6):
                 raise Wrong(f"{case} projecting the answer once more moves it: a legal table is its own nearest point")
@@ -210,7 +212,8 @@ def hist_lattice(to_whole):
         if got.min() < 0:
             raise Wrong(f"{case} an entry is {got.min():g}, below zero")
         if got.sum() != n:
-            raise Wrong(f"{case} the sum is {got.sum():g}: rounding each entry on its own does not keep the sum")
+            alone = any(np.array_equal(got, np.maximum(way(w), 0)) for way in (np.round, np.floor))
+            raise Wrong(f"{case} the sum is {got.sum():g} and should be {n}{': rounding each entry on its own does not keep the sum' if alone else ''}")
         here, best = np.abs(got - w).sum(), np.abs(histograms.lattice(w, n=n) - w).sum()
         if here > best + 1e-9:
             raise Wrong(f"{case} your table is legal, at L1 distance {here:.3f}; there is one at {best:.3f}. "
