@@ -182,7 +182,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_bound, bounded("week"), "each user in each week"),
     *((check.svt_bound, keyed(key), "two pairs under one key") for key in (
         lambda users, weeks: [f"{user}{week}" for user, week in zip(users, weeks)], lambda users, weeks: 10 * users + weeks,
-        lambda users, weeks: 52 * users + weeks, lambda users, weeks: 104 * users + weeks, lambda users, weeks: users + weeks)),
+        lambda users, weeks: 52 * users + weeks, lambda users, weeks: 100 * users + weeks, lambda users, weeks: 104 * users + weeks,
+        lambda users, weeks: users + 100 * weeks, lambda users, weeks: users + 1000 * weeks, lambda users, weeks: users + weeks)),
     (check.svt_bound, bounded(extra=1), "then moves by"),
     (check.svt_bound, bounded(one_week=lambda most: 9), "not 9"),
     (check.svt_bound, bounded(all_weeks=lambda most: most), "in every week"),

@@ -241,9 +241,10 @@ WEEKS = 105
 def svt_bound(bounded):
     """`bounded(users, weeks, most)`: (which rows to keep, sensitivity of one week's count, L1 sensitivity of all weeks)."""
     rng = np.random.default_rng(23)
-    people, calendar = np.array([1, 2, 3, 11, 21, 104]), np.array([0, 1, 11, 52, 104])        # pairs that meet if their numbers are merged into one key
+    people = np.array([1, 2, 3, 4, 11, 21, 104, 1001])       # with these weeks, pairs that meet if their numbers are merged into one key
+    calendar = np.array([0, 1, 2, 3, 4, 5, 11, 52, 53, 104])
     for most in (1, 2, 3):
-        users, weeks = rng.choice(people, 120), rng.choice(calendar, 120)
+        users, weeks = rng.choice(people, 240), rng.choice(calendar, 240)
         got = answered(bounded, users, weeks, most)
         if not isinstance(got, (tuple, list)) or len(got) != 3:
             raise Wrong("expected three results: the boolean array, the sensitivity of one week, and that of all weeks")
