@@ -223,6 +223,7 @@ UNUSUAL = [
 
 LEAKS = [
     (check.svt_several, several(spoil=lambda answer, noise: 0.0 if answer < -6 else noise)),
+    (check.svt_several, several(spoil=lambda answer, noise: max(noise, 0.0) if answer > 9 else noise)),
     (check.svt_several, several(spoil=lambda answer, noise: np.clip(noise, -2, 2))),
     (check.svt_several, several(spoil=lambda answer, noise: 0.8 * noise)),
     (check.svt_several, several(spoil=lambda answer, noise: noise if answer > -2 else noise / 2)),
