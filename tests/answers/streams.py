@@ -107,6 +107,12 @@ def peel(each=lambda epsilon, c: epsilon / c, *, noise="gumbel", order=list, see
     return answer
 
 
+def among_the_best(scores, c, epsilon, rng):
+    """Draws among the 2c best only, which the scores decide without noise."""
+    best = np.argsort(-scores)[: 2 * c]
+    return best[peel()(scores[best], c, epsilon, rng)]
+
+
 def repeating(scores, c, epsilon, rng):
     return [int(np.argmax(scores * epsilon / c + rng.gumbel(size=len(scores)))) for _ in range(c)]
 
@@ -232,6 +238,7 @@ LEAKS = [
     (check.svt_several, lambda answers, threshold, epsilon, c, rng: several()(answers, threshold, max(epsilon, 1), c, rng)),
     (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE)),
+    (check.svt_curve, (among_the_best, CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: (epsilon / c) ** 0.5), CURVE)),
 ]
 
