@@ -54,6 +54,13 @@ def kept_for_twenty_calls():
     return of_standard_noise(change)
 
 
+def surely_above(answers, threshold, epsilon, sensitivity, rng):
+    """What lies far above the threshold passes for certain."""
+    clear = next((i for i, answer in enumerate(answers) if answer >= threshold + 8 * sensitivity / epsilon), None)
+    found = of_standard_noise()(answers, threshold, epsilon, sensitivity, rng)
+    return clear if found is None else found if clear is None else min(found, clear)
+
+
 def each_twice(rho, nu, rng):
     return rho, np.repeat(nu, 2)[: len(nu)]
 
@@ -219,6 +226,15 @@ class TiredWatch(Watch):
         return super().ask(answer)
 
 
+class SureWatch(Watch):
+    """What lies far above the threshold passes for certain."""
+
+    def ask(self, answer):
+        passed = super().ask(answer)
+        self.halted = passed or answer >= self.threshold + 8 / self.epsilon
+        return self.halted
+
+
 class NewThresholdEveryTen(Watch):
     asked = 0
 
@@ -377,6 +393,7 @@ LEAKS = [
     (check.svt_build, of_standard_noise(last_exact)),
     (check.svt_build, of_standard_noise(cut_at_two)),
     (check.svt_build, of_standard_noise(stop=lambda answers, threshold, sensitivity: answers.max() < threshold - 12)),
+    (check.svt_build, surely_above),
     (check.svt_build, kept_for_twenty_calls()),
     (check.svt_build, of_standard_noise(new_threshold_every_ten)),
     (check.svt_build, of_standard_noise(eight_noises_in_turn)),
@@ -389,6 +406,7 @@ LEAKS = [
     (check.svt_mend, ShowsItsLevel),
     (check.svt_mend, OneThresholdForAllWatches),
     (check.svt_mend, TiredWatch),
+    (check.svt_mend, SureWatch),
     (check.svt_mend, NewThresholdEveryTen),
 ]
 

@@ -50,8 +50,8 @@ def release(*, seed=None, c=2, search=0.5, scale=4.0, monotone=True, reuse=False
 
 
 def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise="fresh", number_noise="fresh", factor=1.0, empty_exact=False,
-            zero_exact=False, constant_exact=False, large_exact=False, kept=None):
-    """An automatic mean from noises of scale 1, and ways to leak with them."""
+            zero_exact=False, constant_exact=False, large_exact=False, sure=np.inf, kept=None):
+    """An automatic mean from noises of scale 1, and ways to leak with them; farther than `sure` from the threshold its search has no noise."""
     def function(values, bounds, threshold, budget, rng):
         third = budget.epsilon / 3
         pay = [budget.spend(third) for _ in range(3)]
@@ -60,7 +60,9 @@ def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise=
             if not kept or rng.random() < 0.05:
                 kept[:] = [rho]
             rho = kept[0]
-        passed = -count_above(values, bounds) + 2 / pay[0] * laplace(rng, len(bounds)) >= threshold + 2 / pay[0] * rho
+        asked = -count_above(values, bounds)
+        passed = asked + 2 / pay[0] * laplace(rng, len(bounds)) >= threshold + 2 / pay[0] * rho
+        passed = np.where(abs(asked - threshold) > sure / pay[0], asked >= threshold, passed)
         bound = bounds[int(np.argmax(passed)) if passed.any() else -1]
         for_sum = {"fresh": factor * for_sum, "search": rho, "search turned": -rho}[sum_noise]
         for_number = {"fresh": for_number, "sum": for_sum, "sum, fresh sign": abs(for_sum) * rng.choice([-1, 1])}[number_noise]
@@ -72,8 +74,9 @@ def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise=
     return function
 
 
-def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), value_noise="fresh", factor=1.0, zero_exact=False, clear_exact=False, kept=None):
-    """A range release from noises of scale 1, and ways to leak with them."""
+def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), value_noise="fresh", factor=1.0, zero_exact=False, clear_exact=False, sure=np.inf,
+                    kept=None):
+    """A range release from noises of scale 1, and ways to leak with them; farther than `sure` from the threshold its search has no noise."""
     def function(queries, table, threshold, rng):
         counts = np.array([query(table) for query in queries])
         (rho, one), nu = laplace(rng, 2), laplace(rng, len(counts))
@@ -81,7 +84,8 @@ def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), va
             if not kept or rng.random() < 0.05:
                 kept[:] = [one]
             one = kept[0]
-        found = np.flatnonzero(counts + 8 * nu >= threshold + 4 * rho)[:2]
+        passed = counts + 8 * nu >= threshold + 4 * rho
+        found = np.flatnonzero(np.where(abs(counts - threshold) > sure, counts >= threshold, passed))[:2]
         if clear_exact:
             nu = np.where(abs(counts - threshold) > 150, 0, nu)
             found = np.flatnonzero(counts + 8 * nu >= threshold + 4 * rho)[:2]
@@ -329,6 +333,7 @@ LEAKS = [
     (check.svt_auto_mean, by_hand(zero_exact=True)),
     (check.svt_auto_mean, by_hand(constant_exact=True)),
     (check.svt_auto_mean, by_hand(large_exact=True)),
+    (check.svt_auto_mean, by_hand(sure=6)),
     (check.svt_auto_mean, by_hand(kept=[])),
     (check.svt_global, release_by_hand(value_noise="search")),
     (check.svt_global, release_by_hand(value_noise="one")),
@@ -337,5 +342,6 @@ LEAKS = [
     (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release_by_hand(factor=0.8)(*arguments)]),
     (check.svt_global, release_by_hand(zero_exact=True)),
     (check.svt_global, release_by_hand(clear_exact=True)),
+    (check.svt_global, release_by_hand(sure=20)),
     (check.svt_global, release_by_hand(kept=[])),
 ]

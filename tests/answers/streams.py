@@ -107,6 +107,12 @@ def peel(each=lambda epsilon, c: epsilon / c, *, noise="gumbel", order=list, see
     return answer
 
 
+def among_the_best(scores, c, epsilon, rng):
+    """Draws among the 2c best only, which the scores decide without noise."""
+    best = np.argsort(-scores)[: 2 * c]
+    return best[peel()(scores[best], c, epsilon, rng)]
+
+
 def repeating(scores, c, epsilon, rng):
     return [int(np.argmax(scores * epsilon / c + rng.gumbel(size=len(scores)))) for _ in range(c)]
 
@@ -182,7 +188,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_bound, bounded("week"), "each user in each week"),
     *((check.svt_bound, keyed(key), "two pairs under one key") for key in (
         lambda users, weeks: [f"{user}{week}" for user, week in zip(users, weeks)], lambda users, weeks: 10 * users + weeks,
-        lambda users, weeks: 52 * users + weeks, lambda users, weeks: 104 * users + weeks, lambda users, weeks: users + weeks)),
+        lambda users, weeks: 52 * users + weeks, lambda users, weeks: 100 * users + weeks, lambda users, weeks: 104 * users + weeks,
+        lambda users, weeks: users + 100 * weeks, lambda users, weeks: users + 1000 * weeks, lambda users, weeks: users + weeks)),
     (check.svt_bound, bounded(extra=1), "then moves by"),
     (check.svt_bound, bounded(one_week=lambda most: 9), "not 9"),
     (check.svt_bound, bounded(all_weeks=lambda most: most), "in every week"),
@@ -222,6 +229,7 @@ UNUSUAL = [
 
 LEAKS = [
     (check.svt_several, several(spoil=lambda answer, noise: 0.0 if answer < -6 else noise)),
+    (check.svt_several, several(spoil=lambda answer, noise: max(noise, 0.0) if answer > 9 else noise)),
     (check.svt_several, several(spoil=lambda answer, noise: np.clip(noise, -2, 2))),
     (check.svt_several, several(spoil=lambda answer, noise: 0.8 * noise)),
     (check.svt_several, several(spoil=lambda answer, noise: noise if answer > -2 else noise / 2)),
@@ -230,6 +238,7 @@ LEAKS = [
     (check.svt_several, lambda answers, threshold, epsilon, c, rng: several()(answers, threshold, max(epsilon, 1), c, rng)),
     (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE)),
+    (check.svt_curve, (among_the_best, CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: (epsilon / c) ** 0.5), CURVE)),
 ]
 

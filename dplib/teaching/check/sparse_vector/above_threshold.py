@@ -144,6 +144,7 @@ PAIRS = [
     _pair([0.0, 1.0], [1.0, 0.0], 0.5, 1.0, 1.0, twice=800),
     _pair([-3.0], [0.0], 0.0, 1.0, 1.0, runs=2000),
     _pair([0.0, 0.0], [3.0, 3.0], 0.0, 1.0, 1.0, runs=2000),
+    _pair([16.0], [15.0], 0.0, 1.0, 1.0, runs=6000),                           # what is clearly above fails in 1.2% of runs
     _pair([-2.0] * 8 + [2.0], [1.0] * 8 + [-1.0], 0.0, 1.0, 1.0, runs=8000, watch=(8,)),
     *(_pair([low] * 40, [low + 1] * 40, 0.0, 1.0, 1.0, runs=runs, name=f"40 answers of {low:g}, threshold 0, ε = 1, Δ = 1 / 40 of {low + 1:g}")
       for low, runs in ((-13.0, 1500), (-7.0, 6000))),

@@ -113,6 +113,8 @@ def svt_auto_mean(auto_mean):
         if extreme != {float(always)}:
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
     _bound_law(rng, bounds, threshold, epsilon / 3)
+    for t in (-40.0, 15.0):                      # where the first candidate passes, or none, as good as surely: both still need noise
+        _bound_law(rng, np.array([_paid(auto_mean, _many(t, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), t, epsilon / 3, named=False)
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
     scale = 3 / epsilon
     residuals, counted = (totals - clipped) / (bounds * scale), numbers - len(VALUES)
@@ -161,7 +163,7 @@ def _poor(auto_mean, rng):
     raise Wrong("with 0.5 of 0.9 already spent by somebody else it released everything all the same: let the ledger refuse")
 
 
-def _bound_law(rng, bounds, threshold, epsilon):
+def _bound_law(rng, bounds, threshold, epsilon, named=True):
     if not np.isin(bounds, BOUNDS).all():
         raise Wrong("the bound is not always one of the candidates")
     asked = -(VALUES[:, None] > BOUNDS).sum(axis=0).astype(float)
@@ -183,7 +185,7 @@ def _bound_law(rng, bounds, threshold, epsilon):
         "the counts have the wrong sign: it stops where many are above the bound": law(right, -asked),
     }
     counts = (bounds[:, None] == BOUNDS).sum(axis=0)
-    _compare(rng, counts, law(right), rivals, lambda i: f"the bound {BOUNDS[i]}")
+    _compare(rng, counts, law(right), rivals if named else {}, lambda i: f"at threshold {threshold:g} the bound {BOUNDS[i]}")
 
 
 @checker
@@ -336,10 +338,8 @@ def svt_global(release):
     if is_stub(release):
         raise NotAttempted
     rng, threshold, answers = luck(26), 100.0, np.array([92.0, 103.0, 60.0, 101.0])
-    runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
-    outcomes = Counter(map(tuple, runs))
-    names, law, rivals = _two_of(answers, threshold)
-    _compare(rng, np.array([outcomes[name] for name in names]), law, rivals, lambda i: f"the outcome with the ranges {list(names[i])}")
+    runs = _found(release, answers, threshold, rng)
+    _found(release, np.array([70.0, 135.0, 68.0, 131.0]), threshold, rng, named=False)            # clear ones need noise too
     found, errors, many, place = np.array([(i, value - answers[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
     wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)     # a range that was found alone may have all of ε/2
     if np.ptp(errors) > 1e-9 and errors.mean() > 1.2 and not rng.centred:   # fresh noise has mean 0 with standard error below .08
@@ -354,6 +354,16 @@ def svt_global(release):
     _fresh((errors / wide)[place == 0], found[place == 0], "the search and the values share")
     looked = battery(release, lambda pair: Lines(tuple(range(len(pair.one[0])))), RANGES, call=_ranges, seed=26)
     return f"it reads its own table, and pays for ranges and values; {looked}"
+
+
+def _found(release, answers, threshold, rng, named=True):
+    """The runs on these counts, or `Wrong`, with the mistake if it is to be named, unless the ranges have the right law."""
+    runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
+    outcomes = Counter(map(tuple, runs))
+    names, law, rivals = _two_of(answers, threshold)
+    _compare(rng, np.array([outcomes[name] for name in names]), law, rivals if named else {},
+             lambda i: f"on the counts {answers.tolist()}, threshold {threshold:g}: the outcome with the ranges {list(names[i])}")
+    return runs
 
 
 def _two_of(answers, threshold):

@@ -100,6 +100,7 @@ def _pairs():
         _pair([0.0, 1.0], [1.0, 0.0], 0.5, 0.8, 1, twice=800),
         _pair([0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], 0.5, 1.0, 2),
         _pair([-12.0] * 8, [-11.0] * 8, 0.0, 2.0, 2, runs=6000),
+        _pair([16.0] * 3, [15.0] * 3, 0.0, 2.0, 2, runs=6000),
         _pair([-3.0] * 6, [-2.0] * 6, 0.0, 6.0, 5),
         *(_pair([-8.0, -7.0] * 3, [-7.0, -8.0] * 3, 0.0, case["epsilon"], case["c"]) for case in drawn(2, 23, epsilon=(0.2, 0.6), c=(4, 5))),
     )]
@@ -241,9 +242,10 @@ WEEKS = 105
 def svt_bound(bounded):
     """`bounded(users, weeks, most)`: (which rows to keep, sensitivity of one week's count, L1 sensitivity of all weeks)."""
     rng = np.random.default_rng(23)
-    people, calendar = np.array([1, 2, 3, 11, 21, 104]), np.array([0, 1, 11, 52, 104])        # pairs that meet if their numbers are merged into one key
+    people = np.array([1, 2, 3, 4, 11, 21, 104, 1001])       # with these weeks, pairs that meet if their numbers are merged into one key
+    calendar = np.array([0, 1, 2, 3, 4, 5, 11, 52, 53, 104])
     for most in (1, 2, 3):
-        users, weeks = rng.choice(people, 120), rng.choice(calendar, 120)
+        users, weeks = rng.choice(people, 240), rng.choice(calendar, 240)
         got = answered(bounded, users, weeks, most)
         if not isinstance(got, (tuple, list)) or len(got) != 3:
             raise Wrong("expected three results: the boolean array, the sensitivity of one week, and that of all weeks")
@@ -321,30 +323,30 @@ def svt_curve(answer):
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise Wrong("expected a pair: (peel, curve)")
     peel, curve = answer
-    rng, scores = luck(25), np.array([3.0, 1.0, 0.0, 2.0])
+    rng, few, many = luck(25), np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.0, 6.0, 1.0, 0.0, 2.0, 3.0, 5.0, 1.0, 1.0])
     if is_stub(peel):
         raise NotAttempted
-    for c, epsilon in ((2, 3.0), (3, 1.5)):
-        tuples = list(itertools.permutations(range(4), c))
+    for scores, c, epsilon in ((few, 2, 3.0), (few, 3, 1.5), (many, 2, 1.0)):                  # among many, the worst must have their chance too
+        tuples = list(itertools.permutations(range(len(scores)), c))
         counted = Counter(_drawn(peel, scores, c, epsilon, rng) for _ in range(RUNS))
 
-        def law(each, monotone=True, tuples=tuples):
+        def law(each, monotone=True, scores=scores, tuples=tuples):
             return np.array([_peeling(scores, items, each, monotone) for items in tuples])
 
-        right = law(epsilon / c)
+        right, first = law(epsilon / c), tuple(np.argsort(-scores)[:c].tolist())
         rivals = {
             "each draw has the whole epsilon: c draws then cost c times as much": law(epsilon),
             "the draws do not share epsilon by c: with c = 3 each may cost epsilon/3": law(epsilon / 2),
             "each draw costs c/epsilon: the fraction is upside down, a draw may cost epsilon/c": law(c / epsilon),
             "epsilon is not used: a score counts as much whatever the budget": law(1.0),
             "private, but with a factor 2 that counts under add/remove do not need: all scores move the same way": law(epsilon / c, monotone=False),
-            "there is no noise, or one for all: the best items are shown as they are": np.array([float(items == (0, 3, 1)[:c]) for items in tuples]),
+            "there is no noise, or one for all: the best items are shown as they are": np.array([float(items == first) for items in tuples]),
             "the indices come sorted by number: give them in the order of drawing, best first": np.array(
                 [sum(right[tuples.index(p)] for p in itertools.permutations(items)) if list(items) == sorted(items) else 0.0 for items in tuples]),
             "the indices come worst first: give them in the order of drawing, best first": np.array([right[tuples.index(items[::-1])] for items in tuples]),
         }
         _compare(rng, np.array([counted[items] for items in tuples]), right, rivals,
-                 lambda i, c=c, epsilon=epsilon, tuples=tuples: f"on scores {scores.tolist()}, c = {c}, epsilon {epsilon:g}: {list(tuples[i])}")
+                 lambda i, scores=scores, c=c, epsilon=epsilon, tuples=tuples: f"on scores {scores.tolist()}, c = {c}, epsilon {epsilon:g}: {list(tuples[i])}")
     if all(value is ... for value in dict(curve).values()):
         raise Wrong("the mechanism is right; now measure the curve")
     if not set(EPSILONS) <= set(curve):
