@@ -192,8 +192,8 @@ def choose_bins(
     Parameters
     ----------
     values : array, shape (n,)
-        At least two; clipped to [low, high]. One on the edge of a bin may fall on either side of it, by rounding: give whole years
-        as their middles.
+        At least two; clipped to [low, high]. One on the edge of a bin may fall on either side of it, by rounding: give
+        whole years as their middles.
     candidates : sequence of int
         Numbers of bins, fixed without looking at the data.
     low, high : float

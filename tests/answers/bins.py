@@ -66,6 +66,19 @@ def ninth():
     return function
 
 
+def of_these_people(values, candidates, epsilon, epsilon_release, rng):
+    """The most that one of these people can move a score, in place of the most that anybody can."""
+    n, step = len(values), 1e-9
+    for m in candidates:
+        now = np.histogram(values, bins=np.linspace(0, 1, m + 1))[0]
+        step = max([step, *((n + 1) * m / ((n - 1) * n**2) * abs(2 * (now[b] - now[a] + 1)) for a in np.flatnonzero(now) for b in range(m) if a != b)])
+    return choice(lambda n, ms: step)(values, candidates, epsilon, epsilon_release, rng)
+
+
+def own_price(scores, *, sensitivity, epsilon, rng):
+    return mechanisms.exponential(np.array(scores) / sensitivity, sensitivity=1, epsilon=epsilon, rng=rng)
+
+
 def tables_law(share=4, normalised=True, error=1.0, both_ways=True, moves=None):
     """Loss and error over all tables, right unless told otherwise."""
     def function(counts, epsilon):
@@ -135,6 +148,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * sum(ms) / n**2), "are added up"),
     (check.bins_private, choice(noise=2.0), "that of add/remove"),
     (check.bins_private, choice(fit=lambda n, m, squares: m / n * (1 - squares) - m * squares), "pairs of two different people"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=own_price), "divided by its own"),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * np.median(ms) / n**2), "middle candidate"),
+    (check.bins_private, lambda v, ms, e, r, rng: choice(epsilon_of=lambda _: e + r)(v, ms, e, r, rng), "epsilon_release is not for the choice"),
+    (check.bins_private, lambda v, ms, e, r, rng: choice(epsilon_of=lambda _: e)(v, ms, e, e + r, rng), "a table at both epsilons"),
     (check.bins_private, choice(below=np.less), "should be in 90%"),
     (check.bins_lattice, lambda counts, epsilon: 0.5, "2 numbers"),
 ]
@@ -156,6 +173,7 @@ LEAKS = [
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms) / n**2 if n > 2 else 1.0)),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[len(ms) // 2 - 1] / n**2)),
     (check.bins_private, choice(epsilon_of=lambda e: 4.0)),
+    (check.bins_private, of_these_people),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(
         (values - values.min()) / max(np.ptp(values), 1e-9), candidates, epsilon, epsilon_release, rng)),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(

@@ -57,6 +57,21 @@ def from_exponentials(*arguments):
     return in_blocks(*arguments, laplace=lambda rng, size: rng.exponential(size=size) - rng.exponential(size=size))
 
 
+def sure(*, above=np.inf, below=np.inf):
+    """One threshold for all, and no noise for an answer that lies so many c/epsilon above or below it."""
+    def function(answers, threshold, epsilon, c, rng):
+        level, left = threshold + rng.laplace(scale=2 / epsilon), c
+        for answer in answers:
+            passed = answer + rng.laplace(scale=4 * c / epsilon) >= level
+            passed = bool(answer >= threshold + above * c / epsilon or passed and answer >= threshold - below * c / epsilon)
+            yield passed
+            left -= passed
+            if left == 0:
+                return
+
+    return function
+
+
 def spoilt(change, after=0):
     """Algorithm 2 whose noise on an answer is changed, from some answer on."""
     def function(answers, threshold, epsilon, c, rng):
@@ -209,6 +224,9 @@ LEAKS = [
     (check.svt_restart, one_noise_for_answers),
     (check.svt_restart, kept_threshold()),
     (check.svt_restart, at_most_two),
+    (check.svt_restart, sure(above=3)),
+    (check.svt_restart, sure(above=12)),
+    (check.svt_restart, sure(below=8)),
 ]
 
 

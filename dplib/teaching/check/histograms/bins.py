@@ -108,11 +108,15 @@ MISTAKES = {
         _with(lambda n, ms: 2 * (n - 1) * max(ms) / n**2),
     "the sensitivity is 2m/n, and a row moves the score by (n + 1)/n times as much: for two people half as much again":
         _with(lambda n, ms: 2 * max(ms) / n),
+    "the sensitivity is that of the middle candidate: the finest sets the price": _with(lambda n, ms: 2 * (n + 1) * np.mean(ms) / n**2),
+    "each score is divided by its own sensitivity: two of them can then differ by more than twice the price":
+        _with(lambda n, ms: 1.0, score=lambda values, ms, release: _scores(values, ms, release) / (2 * (len(values) + 1) * np.array(ms) / len(values) ** 2)),
     "private, but the sensitivities of all candidates are added up: the exponential mechanism pays once, for the finest":
         _with(lambda n, ms: 2 * (n + 1) * sum(ms) / n**2),
     "each score has noise for its own sensitivity: that of the finest candidate moves most, and the small noise of the others does not hide it":
         _with(lambda n, ms: 2 * (n + 1) * np.array(ms) / n**2, pick=_noisy_max),
-    "the best score wins without noise: a neighbour whose best is another never gives it": _with(pick=_best),
+    "the best score wins without noise, or with too little to see (epsilon_release is not for the choice): a neighbour whose best is another hardly gives it":
+        _with(pick=_best),
     "half of the price is missing: a row moves the score by 2(n + 1)m/n², and up or down, so the weights are exp(epsilon score/(2 sensitivity))":
         _with(lambda n, ms: (n + 1) * max(ms) / n**2),
     "private, but at half of epsilon": _with(spend=lambda epsilon, release: (epsilon / 2, release)),
@@ -126,6 +130,8 @@ MISTAKES = {
     "private, but the squared shares count everybody as their own pair: the score has the pairs of two different people": _with(score=_plug_in),
     "private, but the fit is left out of the score": _with(score=lambda *a: _scores(*a, fit=0.0)),
     "private, but it does not look at the data: a lottery among the candidates": _with(lambda n, ms: 1e9),
+    "private, but the score is that of a table at both epsilons together: the table will be published at epsilon_release": _with(
+        spend=lambda epsilon, release: (epsilon, epsilon + release)),
     "the two epsilons are exchanged": _with(spend=lambda epsilon, release: (release, epsilon)),
     "the bins end at the smallest and the largest value, which are two people; the ends are 0 and 1": _with(score=_of_the_data),
 }
@@ -144,6 +150,7 @@ EVEN = (np.arange(300) + 0.5) / 300
 PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
     _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=3000, law=True),
+    _pair("three people in three places / two of them in one", [0.1, 0.5, 0.9], [0.5], (1, 3), 0.3, 0.5, runs=1000, watch=(1, 3)),
     _pair("30 people in one place / three of them far away", 30 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 50.0, runs=1000),
     _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=2000, law=True),
     _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),
