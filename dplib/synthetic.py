@@ -2,7 +2,8 @@
 
 All three generators do the same in three steps: *select* which small tables to measure, *measure* them with noise, and
 *generate* rows from what was measured. `independent` measures every column alone, `chow_liu` also the pairs along a
-tree, `mwem` keeps asking the question that its current guess answers worst. What was not measured is not in the rows.
+tree, `mwem` keeps asking the question that its current guess answers worst. What was not measured need not be in
+the rows.
 """
 import math
 
