@@ -197,6 +197,8 @@ UNUSUAL = [
 LEAKS = [
     (check.agg_shares, split(draw=lambda rng, shape: halves(rng.integers(0, M, shape), lambda first: first + 1))),
     (check.agg_shares, split(draw=lambda rng, shape: halves(rng.integers(0, M, shape), lambda first: -first))),
+    (check.agg_shares, split(draw=lambda rng, shape: halves(rng.integers(0, M, shape), lambda first: -first[:, ::-1]))),
+    (check.agg_shares, split(draw=lambda rng, shape: rng.permuted(np.repeat(rng.integers(0, M, (1, shape[1])), shape[0], axis=0), axis=1))),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: part()(parties, epsilon, sensitivity, size, np.random.default_rng(0))),
     (check.agg_part, lambda parties, epsilon, sensitivity, size, rng: np.round(
         np.subtract(*rng.gamma(1 / parties, sensitivity / epsilon, (2, size)))).astype(int)),

@@ -58,6 +58,9 @@ def agg_shares(split):
                 _uniform(share, who.format(row + (row >= left_out) + 1))
                 if len(np.unique(share)) < ROWS - 8:         # 20,000 of 2^32 hours meet twice only a few times
                     raise Wrong(f"the share of server {row + (row >= left_out) + 1} is drawn once for many people: whoever knows one of them knows all")
+            hours = np.append(seen, -seen % secure.MODULUS)      # of 120,000 about one pair meets by chance, 16 once in 10^14
+            if len(np.unique(hours)) < hours.size - 30:
+                raise Wrong("some shares are others over again, or add up to 0 with them: draw each on its own")
             if len(seen) > 1:
                 _uniform(seen.sum(axis=0) % secure.MODULUS, f"the sum of what all but server {left_out + 1} get of shares of {value:,} at {servers} servers")
                 _uniform((seen[0] - seen[1]) % secure.MODULUS, f"the difference of what two servers get of shares of {value:,} at {servers} servers")
