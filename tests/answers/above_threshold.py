@@ -323,6 +323,15 @@ class ShowsItsLevel(Watch):
         return super().ask(answer)
 
 
+class HaltsWhenTrue(Watch):
+    """Halts only after an alarm that is true; after a false one it goes on."""
+
+    def ask(self, answer):
+        passed = super().ask(answer)
+        self.halted = passed and answer >= self.threshold
+        return passed
+
+
 class InWords(Watch):
     def ask(self, answer):
         return "Yes" if super().ask(answer) else "No"
@@ -402,6 +411,7 @@ LEAKS = [
     (check.svt_build, noisiest),
     (check.svt_build, first_above(1.7, 3.4)),
     (check.svt_mend, RefusesOnce),
+    (check.svt_mend, HaltsWhenTrue),
     (check.svt_mend, Echo),
     (check.svt_mend, ShowsItsLevel),
     (check.svt_mend, OneThresholdForAllWatches),
@@ -477,6 +487,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_mend, Redrawn, "drawn anew"),
     (check.svt_mend, Unstoppable, "after its alarm"),
     (check.svt_mend, NoisyNo, "after its alarm"),
+    (check.svt_mend, HaltsWhenTrue, "after its alarm"),
     (check.svt_mend, Alarmed, "it says True to every question"),
     (check.svt_mend, Mute, "it says False to every question"),
     (check.svt_mend, Memoised, "should in"),

@@ -272,6 +272,7 @@ LEAKS = [
     (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),
     (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
+    (check.eng_bound, changed("group by shelf order", "group by shelf having sum(total) > 0 order")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
     (check.eng_bound, f"with ranked as (select *, row_number() over (partition by person order by md5(concat(person, shelf))) as place from ({ROWS})) "
                       "select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"),

@@ -102,6 +102,7 @@ def _tickets():
     rng = np.random.default_rng(61)
     light = pd.DataFrame({"person": np.repeat(np.arange(60), 3), "film": rng.integers(0, 1000, 180), "cents": rng.integers(0, 1500, 180)})
     light.loc[len(light)] = 60, 4000, 700                                # alone on a shelf
+    light.loc[len(light)] = 61, 4100, 0                                  # the same, without paying
     heavy = pd.DataFrame({"person": np.repeat(np.arange(100, 140), 30), "film": rng.integers(0, 1000, 1200), "cents": rng.integers(0, 4000, 1200)})
     crowd = pd.DataFrame([(person, film, 500) for person in range(200, 250) for film in (5000, 5100, 5200, 5300)], columns=COLUMNS)
     return light, pd.concat([heavy, crowd])

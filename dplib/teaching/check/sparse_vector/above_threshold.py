@@ -300,6 +300,10 @@ def svt_mend(Watch):
                         "(False; a text is true)")
         replies, said = zip(*(_refusal(watch, answer) for answer in answers))
         after, words = [*after, *replies], [*words, said]
+    for _ in range(4):
+        watch = ask(Watch, 100.0, 1.0, rng)
+        if any(ask(watch.ask, 99.0) for _ in range(1000)):      # a false alarm halts too
+            after += [_refusal(watch, answer)[0] for answer in late]
     if any(reply is not after[0] and reply != after[0] for reply in after):
         raise Wrong("after its alarm it goes on comparing: one threshold noise pays for one Yes. A watch that has halted must refuse every question")
     if isinstance(after[0], (int, float, np.generic)):
