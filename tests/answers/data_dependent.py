@@ -103,6 +103,12 @@ def cut_off(value, distance, bound, epsilon, delta, rng):
     return value + 2 * bound * answer / epsilon if distance + 2 * test / epsilon > -2 * math.log(2 * delta) / epsilon else None
 
 
+def normal_test(value, distance, bound, epsilon, delta, rng):
+    """Normal noise in the test, as wide as the Laplace noise: no ratio holds far out."""
+    test, answer = math.sqrt(2) * rng.normal(), rng.laplace()
+    return value + 2 * bound * answer / epsilon if distance + 2 * test / epsilon > -2 * math.log(2 * delta) / epsilon else None
+
+
 def noise_first(value, distance, bound, epsilon, delta, rng):
     """Both noises are drawn before the test, whatever comes of it."""
     answer, test = value + rng.laplace(scale=2 * bound / epsilon), distance + rng.laplace(scale=2 / epsilon)
@@ -191,7 +197,8 @@ UNUSUAL = [
 ]
 
 LEAKS = [(check.dd_test, answer) for answer in (
-    cut_off, release(test=1.0), release(answer=1.0), release(exact=True), release(on_exact=True), release(fixed=True), release(pairs=True), release(reuse=True),
+    cut_off, normal_test,
+    release(test=1.0), release(answer=1.0), release(exact=True), release(on_exact=True), release(fixed=True), release(pairs=True), release(reuse=True),
     wrong_way_round, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon),
     lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest),
     lambda value, distance, *rest: release(answer=1.0 if value > 500 else 2.0)(value, distance, *rest),
