@@ -97,6 +97,18 @@ def by_quantiles(value, distance, bound, epsilon, delta, rng):
     return value + noise(bound / half) if distance + noise(1 / half) > math.log(1 / (2 * delta)) / half else None
 
 
+def cut_off(value, distance, bound, epsilon, delta, rng):
+    """The noise of the test ends at four scales: with a small δ one distance never passes, and the next one often."""
+    test, answer = np.clip(rng.laplace(), -4, 4), rng.laplace()
+    return value + 2 * bound * answer / epsilon if distance + 2 * test / epsilon > -2 * math.log(2 * delta) / epsilon else None
+
+
+def normal_test(value, distance, bound, epsilon, delta, rng):
+    """Normal noise in the test, as wide as the Laplace noise: no ratio holds far out."""
+    test, answer = math.sqrt(2) * rng.normal(), rng.laplace()
+    return value + 2 * bound * answer / epsilon if distance + 2 * test / epsilon > -2 * math.log(2 * delta) / epsilon else None
+
+
 def noise_first(value, distance, bound, epsilon, delta, rng):
     """Both noises are drawn before the test, whatever comes of it."""
     answer, test = value + rng.laplace(scale=2 * bound / epsilon), distance + rng.laplace(scale=2 / epsilon)
@@ -185,6 +197,7 @@ UNUSUAL = [
 ]
 
 LEAKS = [(check.dd_test, answer) for answer in (
+    cut_off, normal_test,
     release(test=1.0), release(answer=1.0), release(exact=True), release(on_exact=True), release(fixed=True), release(pairs=True), release(reuse=True),
     wrong_way_round, release(threshold=lambda epsilon, delta: math.log(2 / delta) / epsilon),
     lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest),
@@ -248,6 +261,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_test, release(reuse=True), "used again"),
     (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if distance > 20 else 2.0)(value, distance, *rest), "half the scale"),
     (check.dd_test, lambda value, distance, *rest: release(answer=1.0 if value > 500 else 2.0)(value, distance, *rest), "half the scale"),
+    (check.dd_test, cut_off, "noise is cut off"),
     (check.dd_test, release(exact=True), "exact value"),
     (check.dd_test, release(on_exact=True), "compared without noise"),
     (check.dd_test, release(fixed=True), "the same in all"),

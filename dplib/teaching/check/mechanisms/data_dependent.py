@@ -258,7 +258,17 @@ def dd_test(my_release):
 
     form = Numbers(2, names=("answered (1: yes)", "the answer (0 for None)"))
     said = battery(my_release, form, TESTED, call=call, mistakes=MISTAKES, right=_release(), seed=21)
+    _look_far_out(my_release, np.random.default_rng(34))
     return f"at distance 0 it answers with probability δ, and each part costs ε/2, as far as we can see; {said}"
+
+
+def _look_far_out(my_release, rng):
+    """At distance 0 and a small δ, almost five scales out, where a noise that is cut off before never comes."""
+    runs, delta = 12_000, 0.004
+    passed = sum(ask(my_release, 5.0, 0, 1.0, 2.0, delta, rng) is not None for _ in range(runs))
+    case = f"distance 0, ε = 2, δ = {delta:g}"
+    never = f"{case}: it never answers; if the test's noise is cut off, a distance that never passes lies beside one that passes more often than δ allows"
+    compare([passed, runs - passed], [delta, 1 - delta], {never: [0.0, 1.0]}, lambda i: f"{case}: {['an answer', 'None'][i]}")
 
 
 @checker
