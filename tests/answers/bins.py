@@ -174,6 +174,7 @@ LEAKS = [
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[len(ms) // 2 - 1] / n**2)),
     (check.bins_private, choice(epsilon_of=lambda e: 4.0)),
     (check.bins_private, of_these_people),
+    (check.bins_private, lambda values, *rest: choice(pick=exact if len(values) > 99 else mechanisms.exponential)(values, *rest)),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(
         (values - values.min()) / max(np.ptp(values), 1e-9), candidates, epsilon, epsilon_release, rng)),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(

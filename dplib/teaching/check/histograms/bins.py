@@ -151,7 +151,7 @@ PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
     _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=3000, law=True),
     _pair("three people in three places / two of them in one", [0.1, 0.5, 0.9], [0.5], (1, 3), 0.3, 0.5, runs=1000, watch=(1, 3)),
-    _pair("30 people in one place / three of them far away", 30 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 50.0, runs=1000),
+    _pair("300 people in one place / three of them far away", 300 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 0.03545, runs=1000),  # 12 wins or loses by 0.1
     _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=2000, law=True),
     _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),
     _pair("300 people spread evenly, a poor table / the same", EVEN, [], (1, 30), 3.0, 0.1, often=({1: 0.97}, {1: 0.97})),
