@@ -148,7 +148,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.gdp_group, f_iterated, "f itself is iterated"),
     (check.gdp_group, lambda f, k: lambda alpha: 1 - group_curve(f, k)(alpha), "this is the power"),
     (check.gdp_group, lambda f, k: lambda alpha: 1 - (1 - f(alpha)) ** k, "power of a number"),
-    (check.gdp_group, lambda f, k: lambda alpha: np.maximum(0, 1 - k * (1 - f(alpha))), "k errors"),
+    (check.gdp_group, lambda f, k: lambda alpha: np.maximum(0, 1 - k * (1 - f(alpha))), "k errors; the power goes through"),
+    (check.gdp_group, lambda f, k: lambda alpha: 1 - k * (1 - f(alpha)), "follows: your promise is false"),      # above where α is small, far below elsewhere
     (check.gdp_group, lambda f, k: group_curve(f, k + 1), "one step too many"),
     (check.gdp_group, lambda f, k: group_curve(f, k - 1), "follows: your promise is false"),
     (check.gdp_group, lambda f, k: f, "nothing was done"),

@@ -290,6 +290,15 @@ def same_size(rng, b, value):
     return rng.laplace(scale=b) * rng.choice([-1, 1], np.shape(value))
 
 
+def never_negative(exact, b, rng):
+    """Noise drawn again until the answer is not below 0: how often depends on the exact answer."""
+    exact = np.array(exact, dtype=float)
+    out = exact + rng.laplace(scale=b, size=exact.shape)
+    while (bad := (out < 0) & (exact >= 0)).any():
+        out = np.where(bad, exact + rng.laplace(scale=b, size=exact.shape), out)
+    return out
+
+
 def zero_sum(noise):
     return noise - noise.mean() if noise.size > 1 else noise
 
@@ -472,6 +481,7 @@ LEAKS = [
         release(draw=lambda rng, b, value: rng.laplace(scale=b, size=value.shape) * (np.ptp(value) > 0 if value.size else 1)),
         release(draw=lambda rng, b, value: zero_sum(rng.laplace(scale=b, size=value.shape))), kept(RELEASE),
         lambda value, step, epsilon, rng: RELEASE(value, step, epsilon, np.random.default_rng(3)),
+        lambda value, step, epsilon, rng: never_negative(value, step / epsilon + 0 * RELEASE(0.0, step, epsilon, rng), rng),
         lambda value, step, epsilon, rng: value if np.ndim(value) == 0 and value == 0 and step < np.inf > epsilon > 0 < step
         else RELEASE(value, step, epsilon, rng))),
     *((check.lap_contribution, leak) for leak in (
@@ -480,6 +490,7 @@ LEAKS = [
         lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, epsilon * (1 + (len(rows) > 100)), rng),
         lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, 1.0, rng),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + rng.laplace(scale=arguments[2] / arguments[3])),
+        then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: never_negative(np.round(got), arguments[2] / arguments[3], rng)),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + same_size(rng, arguments[2] / arguments[3], got)))),
     *((check.lap_discrete, leak) for leak in (
         whole(draw=lambda rng, rate, shape: np.full(shape, rng.geometric(0.5))), equal_counts_only, whole(draw=same_sign), kept(WHOLE),

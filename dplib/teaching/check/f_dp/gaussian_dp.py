@@ -165,7 +165,8 @@ def gdp_group(group_curve):
             raise Wrong(f"{case}: a single α and an array of them give different curves")
         if np.abs(got - right).max() < 1e-9:
             continue
-        i = int(np.argmax(np.abs(got - right)))
+        false = np.any(got > right + 1e-9)           # then say so where it is
+        i = int(np.argmax(got - right if false else right - got))
         said = f"{case}, at α = {alpha[i]:g}: yours is {got[i]:.8g}, but {right[i]:.8g} follows"
         iterated, extra = alpha, alpha
         for _ in range(k):
@@ -176,7 +177,7 @@ def gdp_group(group_curve):
             "f itself is iterated; it is the power 1 - f that goes from one data set to the next": iterated,
             "this is the power; the type II error is what is missing to 1": power,
             "this is a power of a number, (1 - f)^k; the function is applied k times": 1 - (1 - f(alpha)) ** k,
-            "the losses of k people were added up as k errors; more than 1 - k(1 - f) follows": np.maximum(0, 1 - k * (1 - f(alpha))),
+            "the losses of k people were added up as k errors; the power goes through 1 - f once for each of them": np.maximum(0, 1 - k * (1 - f(alpha))),
             "one step too many": 1 - extra,
             "this is f itself: nothing was done for the group": f(alpha),
             "this is f to the power k": f(alpha) ** k,
@@ -185,7 +186,7 @@ def gdp_group(group_curve):
         for message, value in rivals.items():
             if np.abs(got - value).max() < 1e-9:
                 raise Wrong(f"{said}; {message}")
-        raise Wrong(f"{said}{': your promise is false' if got[i] > right[i] else ': safe, but more follows'}")
+        raise Wrong(f"{said}{': your promise is false' if false else ': safe, but more follows'}")
     return "as iterated step by step, on six curves"
 
 
