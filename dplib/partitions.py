@@ -318,8 +318,8 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
 
     References
     ----------
-    Balle and Wang (2018), Theorem 8, for the noise; the threshold is derived. Wilson et al. (2020) charge the sum of
-    both.
+    Balle and Wang (2018), Theorem 8, for the noise; Wilkins, Kifer, Zhang and Karrer (2024) for noise and threshold
+    together. Wilson et al. (2020) charge the sum of both.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def threshold_delta(
 
     References
     ----------
-    Derived.
+    Wilkins, Kifer, Zhang and Karrer (2024) for Gaussian noise; the rest is derived.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def rounded(noisy, size, rng):
 
 def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind=False, signed=False, greedy=False, step=2, total=True,
          per_round=True, gauss=False, stop=0, exact_from=99, gumbel=False, clip=False, quiet=lambda gap: False, remembers=False,
-         enough=None):
+         enough=None, again=False):
     """A learner's MWEM, right unless told otherwise."""
     own = None if seed is None else np.random.default_rng(seed)
 
@@ -55,6 +55,8 @@ def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind
             noise = one if shared else rng.normal(scale=2**0.5 / each) if gauss else rng.laplace(scale=measure / each)
             noise = known.setdefault(int(worst), noise) if remembers else noise
             answer = q @ counts + (0 if quiet(gaps[worst]) else noise)
+            while again and not 0 <= answer <= n:
+                answer = q @ counts + rng.laplace(scale=1 / each)
             guess *= np.exp(q * ((np.clip(answer, 0, n) if clip else answer) - q @ guess) / (step * n))
             if total:
                 guess *= n / guess.sum()
@@ -182,6 +184,7 @@ LEAKS = [
     (check.syn_mwem, mwem(stop=1)),
     (check.syn_mwem, mwem(enough=0.05)),
     (check.syn_mwem, mwem(exact_from=2)),
+    (check.syn_mwem, mwem(again=True)),
     (check.syn_mwem, mwem(exact_from=1)),
     (check.syn_mwem, mwem(greedy=True)),
     (check.syn_mwem, mwem(shared=True)),

@@ -59,8 +59,10 @@ def syn_rows(draw):
 # --------------------------------------------------------------------------------------------------------------------- mwem
 
 @functools.cache
-def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, noise_of="round", until=10**9, stop=0.0, near=0.0):
-    """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it, `near` that after a step."""
+def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, noise_of="round", until=10**9, stop=0.0, near=0.0,
+          again=False):
+    """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it, `near` that after a step;
+    `again`: a measured answer that no table can have is drawn again."""
     def wrong(counts, queries, epsilon, rounds, rng):
         n, each = counts.sum(), epsilon / (2 * (1 if whole else rounds))
         guess, drawn = np.full(len(counts), n / len(counts)), {}
@@ -70,6 +72,8 @@ def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, 
                 break
             i = np.argmax(gaps) if t >= until else pick(gaps, sensitivity=1, epsilon=choose * each, rng=rng)
             answer = queries[i] @ counts + drawn.setdefault({"round": t, "query": int(i), "all": 0}[noise_of], getattr(rng, draw)(scale=measure / each))
+            while again and not 0 <= answer <= n:
+                answer = queries[i] @ counts + rng.laplace(scale=measure / each)
             guess = guess * np.exp(queries[i] * (answer - queries[i] @ guess) / (2 * n))
             guess *= n / guess.sum()
             if np.abs(queries @ (counts - guess)).max() < near:
@@ -103,6 +107,8 @@ MWEM = {
     "the noise of the measurements is normal, of the right standard deviation: it keeps no epsilon": _mwem(measure=2**0.5, draw="normal"),
     "the same noise serves all rounds: subtract two measured answers and it is gone; draw it anew each time": _mwem(noise_of="all"),
     "a query that is asked again has the noise of the first time: private, but a second look then teaches nothing; draw it anew": _mwem(noise_of="query"),
+    "a measured answer below 0 or above n is drawn again: how often that happens tells about the true answer, and the two steps cost more than ε; leave it":
+        _mwem(again=True),
     "every round spends the whole budget: with T rounds each gets epsilon/T, half of it for the measurement": _mwem(whole=True),
     "it stops when the truth is near: that is a look without noise": _mwem(stop=1.0),
     "it stops early: the algorithm takes all its rounds, and a stop that compares the guess with the true counts is a look without noise": _mwem(near=50.0),
@@ -122,6 +128,7 @@ TOWNS = [
     _pair("a thousand people spread evenly, four rounds / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 4, runs=1000, law="exactly"),
     _pair("60 people / three of them moved", SMALL, [33, 10, 2, 15], FIRST, 0.7, 1, runs=1800, law=True),
     _pair("60 people and four rounds / one of them moved", SMALL, [31, 10, 5, 14], FIRST, 4.0, 4, runs=1000, law=True),
+    _pair("40 people, none of them in the first cell / one of them moved there", [0, 6, 14, 20], [1, 5, 14, 20], np.eye(4)[:2], 1.0, 1, runs=1500, law=True),
     _pair("three people / one of them moved", [1, 1, 1], [2, 1, 0], np.eye(3), 0.7, 2, runs=600),
 ]
 
