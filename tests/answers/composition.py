@@ -363,6 +363,7 @@ UNUSUAL = [
 ]
 
 LEAKS = [
+    (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: np.minimum(sizes, most).max(initial=0) / epsilon if len(sizes) else most / epsilon)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(set(users.tolist())) == 1)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) > 300)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, epsilon, rng) if len(users) else math.nan),

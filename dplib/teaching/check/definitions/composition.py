@@ -175,7 +175,7 @@ CLUBS = [
     _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),
     _users("four users / the same and one with two ratings", [3, 3, 3, 3], [2], 40, 1.3),
     _users("60 users / the same and two with 40 ratings each", _CROWD, [40, 40], 3, 1.0, runs=2500),
-] + [_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}", [1, 2, 3, 30, 30], [50],
+] + [_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}", [1, 2, 3, 3, 3], [50],
             runs=2000, **case)
      for case in drawn(2, 22, most=(2, 30), epsilon=(0.2, 1.5))]
 
