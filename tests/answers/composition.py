@@ -231,6 +231,19 @@ def tolerating(forgives):
     return type("Tolerating", (InDebt,), {"forgives": forgives})
 
 
+def rounding(digits, kept=True):
+    """An account rounded after each release, so that three times 0.1 fit into 0.3; or one that is kept exactly and compared rounded."""
+    class Rounding(Forgiving):
+        def spend(self, epsilon):
+            if not 0 < epsilon < math.inf:
+                raise ValueError
+            if epsilon > (self.left if kept else round(self.left, digits)):
+                raise RuntimeError
+            self.left = round(self.left - epsilon, digits) if kept else self.left - epsilon
+
+    return Rounding
+
+
 class Silent(Ledger):
     """Does not raise."""
 
@@ -336,6 +349,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_ledger, Strict, "three times 0.1"),
     (check.comp_ledger, Lax, "tolerance is too large"),
     (check.comp_ledger, tolerating(1e-8), "tolerance is too large"),
+    (check.comp_ledger, rounding(3), "it allows 0.001 when 0.0006 is left"),
+    (check.comp_ledger, rounding(6, kept=False), "a rounded account can be overdrawn"),
+    (check.comp_ledger, rounding(10), "is never charged"),
     (check.comp_ledger, Silent, "allows 0.8"),
     (check.comp_ledger, Shared, "a second ledger"),
     (check.comp_ledger, Ledger(1.0), "expected a class"),
@@ -363,6 +379,7 @@ UNUSUAL = [
 ]
 
 LEAKS = [
+    (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: np.minimum(sizes, most).max(initial=0) / epsilon if len(sizes) else most / epsilon)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(set(users.tolist())) == 1)),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) > 300)),
     (check.comp_user, lambda users, most, epsilon, rng: RIGHT(users, most, epsilon, rng) if len(users) else math.nan),

@@ -175,7 +175,7 @@ CLUBS = [
     _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),
     _users("four users / the same and one with two ratings", [3, 3, 3, 3], [2], 40, 1.3),
     _users("60 users / the same and two with 40 ratings each", _CROWD, [40, 40], 3, 1.0, runs=2500),
-] + [_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}", [1, 2, 3, 30, 30], [50],
+] + [_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}", [1, 2, 3, 3, 3], [50],
             runs=2000, **case)
      for case in drawn(2, 22, most=(2, 30), epsilon=(0.2, 1.5))]
 
@@ -248,6 +248,15 @@ def comp_ledger(MyLedger):
                         "losses with the total")
         if sold * tiny > 2e-9:
             raise Wrong(f"the tolerance is too large: an empty ledger sells {sold:,} releases of {tiny:g}")
+    for digits in range(3, 9):                   # an account kept, or compared, to so many digits
+        ledger, left, more = ask(MyLedger, 1.0), 6 * 10.0 ** -(digits + 1), 10.0**-digits
+        ask(ledger.spend, 1 - left)
+        if not _refuses(ledger.spend, more):
+            raise Wrong(f"it allows {more:g} when {left:g} is left: keep the losses as they are, a rounded account can be overdrawn")
+    ledger = ask(MyLedger, 1.0)
+    ask(ledger.spend, 1 - 4e-8)
+    if sum(not _refuses(ledger.spend, 4e-11) for _ in range(1200)) > 1060:        # 1,000 fit
+        raise Wrong("with 4e-08 left it sells 1,200 releases of 4e-11: a loss that is rounded away is never charged")
     for parts, what in (
         ({one: 0.2, two: 0.3, three: 0.1}, "three disjoint groups cost the largest epsilon"),
         ({one | two: 0.2, two | three: 0.3}, "groups that share a ZIP are not parallel: its residents are charged for both"),
