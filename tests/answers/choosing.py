@@ -320,6 +320,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
     (check.em_median, nan_to_zero, "a NaN is counted as 0"),
     (check.em_median, lambda values, *given: median()(np.where(np.isfinite(values), values, given[0]), *given), "an infinite value is counted as low"),
+    (check.em_median, lambda values, *given: median()(values[~np.isinf(values)], *given), "an infinite value is left out"),
     (check.em_median, lambda values, *given: median()(np.where((values >= given[0]) & (values <= given[1]), values, given[0]), *given), "within 40 of 800"),
     (check.em_median, by_weights(log=False), "an array of 2,000"),
     (check.em_median, by_weights(log=True), "came out exactly"),

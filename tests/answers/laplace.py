@@ -238,6 +238,17 @@ def parts(*, seed=None, clip=lambda x, low, high: sensitivity.clip(x, low=low, h
     return function
 
 
+def drawn_again(enough):
+    """The count is drawn until it is enough, as somebody does who wants to divide by it."""
+    def function(*arguments):
+        total, count = PARTS(*arguments)
+        while not enough(count):
+            count = PARTS(*arguments)[1]
+        return total, count
+
+    return function
+
+
 def upper_only(values, low, high):
     return np.nan_to_num(np.minimum(values, high), nan=low, neginf=-1e12)
 
@@ -444,6 +455,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.lap_bug, lambda values, low, high, epsilon, rng: (parts()(values, low, high, epsilon, rng)[0], len(values)), "an exact value"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (PARTS(values, low, high, epsilon, rng)[0], len(values) + int(rng.laplace(scale=2 / epsilon))),
      "cut to a whole number before"),
+    (check.lap_bug, drawn_again(lambda count: count > 0), "drawn again until the answer suits"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: 3.0, "expected a pair"),
     (check.lap_bug, lambda values, low, high, epsilon, rng: (values.mean(), len(values)), "a finite number"),
 ]
@@ -469,6 +481,7 @@ UNUSUAL = [
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], round(got[1]))))),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (got[0], max(got[1], 0))))),
     (check.lap_bug, checking.seeded(lambda seed: then(parts(seed=seed), lambda got, *_: (int(got[0]), int(got[1]))))),
+    (check.lap_bug, then(parts(), lambda got, *_: (got[0], abs(got[1])))),
 ]
 
 RELEASE, COUNTS, WHOLE, PARTS = release(), counts(), whole(), parts()
@@ -499,7 +512,8 @@ LEAKS = [
         lambda value, step, epsilon, rng: WHOLE(value, step, 1.0, rng),
         *(whole(draw=lambda rng, rate, shape, at=at: np.clip(WHOLE(np.zeros(shape, int), 1, rate, rng), -at / rate, at / rate).astype(int)) for at in (3, 6)))),
     *((check.lap_bug, leak) for leak in (
-        parts(reuse=True), kept(PARTS), lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, np.random.default_rng(3)),
+        parts(reuse=True), kept(PARTS), drawn_again(lambda count: count > 0.5),
+        lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, np.random.default_rng(3)),
         lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon, rng) if len(values) else (0.0, 0.0),
         lambda values, low, high, epsilon, rng: (sensitivity.clip(values, low=low, high=high).sum(), 1.0) if len(values) == 1
         else PARTS(values, low, high, epsilon, rng),
