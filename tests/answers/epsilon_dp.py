@@ -244,6 +244,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, lambda users, stars, B, epsilon, rng: math.nan, "finite number"),
     (check.dp_user, lambda users, stars, B, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.laplace(B / epsilon), "is the centre"),
+    (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.normal(scale=2**0.5 * B / epsilon), "normal noise has no ε"),
     (check.dp_user, never_negative, "drawn again while the result is negative"),
     (check.dp_user, then(USER, lambda out, table, rng: abs(out)), "nearly that of an absolute value"),
     (check.dp_means, {**MEANS, "clamped": 2}, "not 0.2"),
