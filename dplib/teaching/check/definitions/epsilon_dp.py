@@ -233,7 +233,7 @@ def _survey(what, one, two, k, epsilon, **settings):
 
 SURVEYS = [
     _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0], 3, 1.2, runs=3000, twice=600),
-    _survey("six people, k = 2 / the last says something else", [0, 1, 1, 0, 0, 1], [0, 1, 1, 0, 0, 0], 2, 0.6, runs=1500, twice=600),
+    _survey("three people, k = 2 / the last says something else", [0, 1, 1], [0, 1, 0], 2, 0.6, runs=1500, twice=600),
     _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8, runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
 ]
