@@ -142,6 +142,14 @@ def quota(values, k, epsilon, rng):
     return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
 
 
+def somebody_lies(values, k, epsilon, rng):
+    """All coins are tossed again while all of several people would tell the truth."""
+    while True:
+        reports = RESPOND(values, k, epsilon, rng)
+        if len(values) < 2 or (reports != values).any():
+            return reports
+
+
 def remembers():
     last = {}
 
@@ -244,6 +252,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, lambda users, stars, B, epsilon, rng: math.nan, "finite number"),
     (check.dp_user, lambda users, stars, B, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.laplace(B / epsilon), "is the centre"),
+    (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.normal(scale=2**0.5 * B / epsilon), "normal noise has no ε"),
     (check.dp_user, never_negative, "drawn again while the result is negative"),
     (check.dp_user, then(USER, lambda out, table, rng: abs(out)), "nearly that of an absolute value"),
     (check.dp_means, {**MEANS, "clamped": 2}, "not 0.2"),
@@ -287,6 +296,7 @@ LEAKS = [
     (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, k, 1.0, rng)),
     (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, 2, epsilon, rng)),
     (check.dp_respond, remembers()),
+    (check.dp_respond, somebody_lies),
     (check.dp_user, exact_where(lambda users, stars, B, epsilon: not (stars == 5).any(), USER)),
     (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 0, USER)),
     (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 1, USER)),

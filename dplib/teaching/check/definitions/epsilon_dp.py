@@ -233,7 +233,7 @@ def _survey(what, one, two, k, epsilon, **settings):
 
 SURVEYS = [
     _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0], 3, 1.2, runs=3000, twice=600),
-    _survey("six people, k = 2 / the last says something else", [0, 1, 1, 0, 0, 1], [0, 1, 1, 0, 0, 0], 2, 0.6, runs=1500, twice=600),
+    _survey("three people, k = 2 / the last says something else", [0, 1, 1], [0, 1, 0], 2, 0.6, runs=1500, twice=600),
     _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8, runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
 ]
@@ -289,13 +289,13 @@ def _five_stars(users, stars, B, bound="user", only=5):
 
 
 @functools.cache
-def _release(scale=lambda users, stars, B, epsilon: B / epsilon, again=False, **how):
+def _release(scale=lambda users, stars, B, epsilon: B / epsilon, again=False, draw="laplace", **how):
     """The bounded count with Laplace noise, right unless told otherwise."""
     def release(users, stars, B, epsilon, rng):
-        total, b = _five_stars(users, stars, B, **how), scale(users, stars, B, epsilon)
-        result = total + rng.laplace(scale=b)
+        total, b, noise = _five_stars(users, stars, B, **how), scale(users, stars, B, epsilon), getattr(rng, draw)
+        result = total + noise(scale=b)
         while again and result < 0:
-            result = total + rng.laplace(scale=b)
+            result = total + noise(scale=b)
         return result
 
     return release
@@ -315,6 +315,7 @@ RELEASES = {
         _release(lambda u, s, B, e: min(B, np.unique(u[s == 5], return_counts=True)[1].max(initial=1)) / e),
     "the noise has scale ε·B, should be B/ε": _release(lambda u, s, B, e: B * e),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _release(lambda u, s, B, e: B / e / 2**0.5),
+    "normal noise has no ε at all: its tails fall too fast": _release(lambda u, s, B, e: 2**0.5 * B / e, draw="normal"),
     "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 it is), or nearly that of an "
     "absolute value (which errs more than it needs): cut at 0 instead": _release(again=True),
 }
