@@ -100,6 +100,13 @@ def by_wilson(f, accused, found, n, confidence):
     return bool(np.any(beta < f(alpha)))
 
 
+def by_wald(f, accused, found, n, confidence, *, wider=0.5, at_none=0.0):
+    """Normal limits, with the correction for continuity, or with the rule of three where nothing was seen."""
+    z = -ndtri((1 - confidence) / (2 * len(accused)))
+    alpha, beta = (np.clip(k / n + z * np.sqrt(k * (n - k) / n**3) + wider / n, at_none / n * (k == 0), 1) for k in (accused, n - found))
+    return bool(np.any(beta < f(alpha)))
+
+
 def point(f, accused, found, n, confidence):
     return bool(np.any(1 - found / n < f(accused / n)))
 
@@ -177,6 +184,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, either_way, "an honest one-sided program"),
     (check.tf_verdict, cut_off, "an honest one-sided program"),
     (check.tf_verdict, by_wilson, "as those of Clopper and Pearson do"),
+    (check.tf_verdict, by_wald, "50 runs, one test, confidence 0.95"),
+    (check.tf_verdict, lambda *a: by_wald(*a, wider=0.0, at_none=3.0), "300 runs, one test, confidence 0.95"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
     (check.tf_verdict, lambda f, accused, found, *rest: refuted(f, accused[:20], found[:20], *rest), "at the last of 30 tests"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),

@@ -248,18 +248,18 @@ def tf_verdict(refuted):
         raise Wrong("2,000 tests, 1,000 runs, 464 accused and 536 found at the worst of them, claim: perfect privacy. Among so many independent tests "
                     "chance does this three times in four even if the claim is true, and you call it refuted at a confidence of 0.5: is the error shared "
                     "among all the limits of this experiment, not of another?")
-    for n in (40, 50):
-        alarm = _false_alarm(says, n)
-        if alarm > 0.5:
-            raise Wrong(f"randomized response at epsilon = 3, which keeps its promise, {n} runs, one test, confidence 0.5: over all counts that can come "
-                        f"out, you call the claim refuted with probability {alarm:.3f}. Each test has two limits: both share the error, and each has to "
-                        "hold at every count, as those of Clopper and Pearson do")
+    for n, epsilon, confidence in ((40, 3.0, 0.5), (50, 3.0, 0.5), (50, 3.0, 0.95), (300, 4.6, 0.95)):
+        alarm = _false_alarm(says, n, epsilon, confidence)
+        if alarm > 1 - confidence:
+            raise Wrong(f"randomized response at epsilon = {epsilon:g}, which keeps its promise, {n} runs, one test, confidence {confidence:g}: over all "
+                        f"counts that can come out, you call the claim refuted with probability {alarm:.3f}. Each test has two limits: both share the error, "
+                        "and each has to hold at every count, as those of Clopper and Pearson do")
     return "refutes what is refuted, in the middle and at the edges, and accuses no honest program too often"
 
 
-def _false_alarm(says, n, epsilon=3.0):
-    """Exact probability that the claim is called refuted, at confidence 1/2, where randomized response attains it."""
+def _false_alarm(says, n, epsilon, confidence):
+    """Exact probability that the claim is called refuted where randomized response attains it."""
     a, k = 1 / (1 + math.exp(epsilon)), np.arange(n + 1)
     law = scipy.stats.binom.pmf(k, n, a)
     likely = k[law > 1e-8]
-    return sum(law[i] * law[j] for i in likely for j in likely if says(fdp.approx(epsilon), [i], [n - j], n, 0.5))
+    return sum(law[i] * law[j] for i in likely for j in likely if says(fdp.approx(epsilon), [i], [n - j], n, confidence))
