@@ -202,6 +202,12 @@ def by_normal_noise(rows, candidates, most, epsilon, rng):
     return candidates[int(np.argmax([rows.count(name) + rng.normal(scale=most / epsilon) for name in candidates]))]
 
 
+def weights_cut_off(rows, candidates, most, epsilon, rng):
+    """No overflow, as no weight may pass e^700, but all who are above that are drawn evenly."""
+    weights = np.exp(np.minimum([rows.count(name) * epsilon / most for name in candidates], 700))
+    return rng.choice(candidates, p=weights / weights.sum())
+
+
 def counts_strangers(rows, candidates, most, epsilon, rng):
     """Rows that name nobody go to the first of the list."""
     at, scores = {name: i for i, name in enumerate(candidates)}, np.zeros(len(candidates))
@@ -269,6 +275,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_winner, winner(fixed=True), "is a seed fixed inside"),
     (check.em_winner, winner(reuse=True), "the call before"),
     (check.em_winner, by_normal_noise, "normal noise"),
+    (check.em_winner, weights_cut_off, "which is 100 ahead"),
     (check.em_winner, counts_strangers, "three strangers) the winner is 'list B'"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: 0, "got the number 0"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: "nobody", "expected"),

@@ -106,9 +106,11 @@ def _named(winner, arguments, rng):
 @checker
 def em_winner(winner):
     """`winner(rows, candidates, most, epsilon, rng)`: a name, by the exponential mechanism at rate epsilon/most."""
-    name = _named(winner, (["list A"] * 200_000, ["list B", "list A"], 1, 1.0), np.random.default_rng(91))
-    if name != "list A":
-        raise Wrong(f"200,000 rows of list A and none of B, epsilon = 1: expected 'list A', got {name!r}"[:200])
+    rng, rows = np.random.default_rng(91), ["list A"] * 200_000 + ["list B"] * 199_900
+    for _ in range(6):                           # B has the chance e^-100 each time, and half where the weights are cut off
+        name = _named(winner, (list(rows), ["list B", "list A"], 1, 1.0), rng)
+        if name != "list A":
+            raise Wrong(f"200,000 rows of list A and 199,900 of B, epsilon = 1: expected 'list A', which is 100 ahead, got {name!r}"[:200])
     seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS, right=_winning(), seed=91)
     return f"named nearly as often as the rate allows; {seen}"
 
