@@ -74,6 +74,22 @@ def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise=
     return function
 
 
+def cut(at):
+    """Laplace noise that ends at so many scales."""
+    return lambda rng, size=None: np.clip(rng.laplace(size=size), -at, at)
+
+
+def drawn_again(at):
+    """Laplace noise, drawn again where it is farther out than so many scales."""
+    def laplace(rng, size=None):
+        noise = rng.laplace(size=size)
+        while np.any(far := np.abs(noise) > at):
+            noise = np.where(far, rng.laplace(size=size), noise)
+        return noise
+
+    return laplace
+
+
 def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), value_noise="fresh", factor=1.0, zero_exact=False, clear_exact=False, sure=np.inf,
                     kept=None):
     """A range release from noises of scale 1, and ways to leak with them; farther than `sure` from the threshold its search has no noise."""
@@ -335,6 +351,9 @@ LEAKS = [
     (check.svt_auto_mean, by_hand(large_exact=True)),
     (check.svt_auto_mean, by_hand(sure=6)),
     (check.svt_auto_mean, by_hand(kept=[])),
+    (check.svt_auto_mean, by_hand(laplace=cut(3))),
+    (check.svt_auto_mean, by_hand(laplace=cut(4))),
+    (check.svt_auto_mean, by_hand(laplace=drawn_again(5))),
     (check.svt_global, release_by_hand(value_noise="search")),
     (check.svt_global, release_by_hand(value_noise="one")),
     (check.svt_global, release_by_hand(value_noise="one, fresh signs")),
@@ -344,4 +363,6 @@ LEAKS = [
     (check.svt_global, release_by_hand(clear_exact=True)),
     (check.svt_global, release_by_hand(sure=20)),
     (check.svt_global, release_by_hand(kept=[])),
+    (check.svt_global, release_by_hand(laplace=cut(4))),
+    (check.svt_global, release_by_hand(laplace=drawn_again(5))),
 ]

@@ -123,6 +123,23 @@ def by_hash(rows, estimate, blocks, low, high, epsilon, rng):
     return np.mean([min(max(estimate(part), low), high) if part else (low + high) / 2 for part in parts]) + rng.laplace(scale=(high - low) / blocks / epsilon)
 
 
+def without_outliers(values, estimate, blocks, low, high, epsilon, rng):
+    """Answers more than three standard deviations from the mean of the blocks are left out."""
+    labels = rng.integers(blocks, size=len(values))
+    answers = np.clip([estimate([v for v, own in zip(values, labels, strict=True) if own == block]) if (labels == block).any() else (low + high) / 2
+                       for block in range(blocks)], low, high)
+    kept = answers[abs(answers - answers.mean()) <= 3 * answers.std() + 1e-9]
+    return kept.mean() + rng.laplace(scale=(high - low) / blocks / epsilon)
+
+
+def drawn_again(rows, estimate, blocks, low, high, epsilon, rng):
+    """Noise farther out than four scales is drawn again."""
+    exact = aggregate(no_noise=True)(rows, estimate, blocks, low, high, epsilon, rng)
+    while abs(noise := rng.laplace()) > 4:
+        pass
+    return exact + noise * (high - low) / blocks / epsilon
+
+
 def shuffled_first(rows, estimate, blocks, low, high, epsilon, rng):
     return aggregate()([rows[i] for i in rng.permutation(len(rows))], estimate, blocks, low, high, epsilon, rng)
 
@@ -206,7 +223,8 @@ LEAKS = [(check.dd_test, answer) for answer in (
     lambda value, distance, bound, epsilon, delta, rng: None if distance == 0 else release()(value, distance, bound, epsilon, delta, rng),
     lambda value, distance, bound, epsilon, delta, rng: release()(value, distance, bound, epsilon, max(delta, 0.01), rng),
 )] + [(check.dd_blocks, answer) for answer in (
-    by_hash, aggregate(label=positional), aggregate(label=balanced), aggregate(share=True), aggregate(clipped=False), aggregate(filled_only=True),
+    by_hash, without_outliers, drawn_again, aggregate(label=positional), aggregate(label=balanced), aggregate(share=True),
+    aggregate(clipped=False), aggregate(filled_only=True),
     aggregate(no_noise=True), aggregate(fixed=True), aggregate(0.5), aggregate(by=lambda n, blocks: max(n, 1)),
 )]
 
@@ -286,7 +304,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_blocks, aggregate(by=lambda n, blocks: math.sqrt(blocks)), "times the scale that it needs"),
     (check.dd_blocks, lambda *arguments: min(max(aggregate()(*arguments), arguments[3]), arguments[4]), "not cut off"),
     (check.dd_blocks, aggregate(empty=lambda low, high: low), "middle of the range"),
-    (check.dd_blocks, most_frequent, "but the mean of the clipped answers is 2"),
+    (check.dd_blocks, most_frequent, "but the mean of the clipped answers is 0.5"),
     (check.dd_blocks, aggregate(0.5), "half the scale"),
     (check.dd_blocks, aggregate(2.0), "twice the scale"),
     (check.dd_blocks, aggregate(no_epsilon=True), "does not know epsilon"),

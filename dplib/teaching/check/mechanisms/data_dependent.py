@@ -332,10 +332,12 @@ def _look_at_noise(my_aggregate, rng):
     def holds_zero(part):
         return 1e9 if 0 in {int(row) for row in part} else 0.0
 
-    got = [_run(my_aggregate, list(range(120)), holds_zero, 5, 0.0, 10.0, 1.0, rng) for _ in range(1500)]
-    if abs(np.median(got) - 2.0) > 7 * 2.0 / math.sqrt(1500):
-        raise Wrong(f"five blocks, range [0, 10], one block answers a billion and the others 0: the answers lie around {np.median(got):.4g}, "
-                    "but the mean of the clipped answers is 2")
+    # of 20 answers the one that differs lies more than four standard deviations out
+    got = np.array([_run(my_aggregate, list(range(120)), holds_zero, 20, 0.0, 10.0, 1.0, rng) for _ in range(1500)])
+    spread = float(np.median(np.abs(got - np.median(got)))) / math.log(2)
+    if abs(np.median(got) - 0.5) > 7 * max(spread, 0.5) / math.sqrt(1500):
+        raise Wrong(f"twenty blocks, range [0, 10], one block answers a billion and the others 0: the answers lie around {np.median(got):.4g}, "
+                    "but the mean of the clipped answers is 0.5")
     many, one = list(range(120)), [7]
     cases = [  # rows, what every block answers, blocks, low, high, epsilon, the exact mean
         (many, 1e9, 5, 0.0, 10.0, 1.0, 10.0),
@@ -374,3 +376,8 @@ def _look_at_noise(my_aggregate, rng):
         signs = np.sign(got - centre)
         if abs(np.sum(signs[1:] * signs[:-1])) > 6 * math.sqrt(runs):
             raise Wrong("one answer's noise tells the next one's: draw each anew from rng")
+    far = max(np.abs(got - centre).max() * blocks * epsilon / (high - low)
+              for got, (_, _, blocks, low, high, epsilon, centre) in zip(samples, cases))
+    if far < 5.5:                                # in 9,000 draws: a chance of e^-36
+        raise Wrong(f"in {len(cases) * runs:,} answers no noise was farther out than {far:.3g} times its scale: it is cut off, and what lies at "
+                    "its end with one table cannot come from a neighbour")

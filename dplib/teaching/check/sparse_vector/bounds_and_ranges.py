@@ -47,6 +47,8 @@ def _noise(rng, errors, scale, what, rivals):
     off = (np.abs(residuals).mean() - 1) * np.sqrt(len(residuals))          # mean size of Lap(1): 1, with standard deviation 1
     if abs(off) > 5.5:
         raise Wrong(f"{what} has noise that is somewhat too {'small' if off < 0 else 'large'}")
+    if np.abs(residuals).max() < np.log(len(residuals) / 25):                # a chance of e^-25
+        raise Wrong(f"{what} has noise that is cut off: what lies at its end with one table cannot come from a neighbour")
 
 
 def _fresh(first, second, who):
