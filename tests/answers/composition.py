@@ -46,7 +46,7 @@ def count_ratings(seed=None, scale=lambda sizes, most, epsilon: most / epsilon, 
     def function(users, most, epsilon, rng):
         sizes = np.unique(users, return_counts=True)[1]
         b, rng = scale(sizes, most, epsilon), own or rng
-        noise = {"laplace": lambda: rng.laplace(scale=b), "normal": lambda: rng.normal(scale=b * math.sqrt(math.pi / 2)),
+        noise = {"laplace": lambda: rng.laplace(scale=b), "normal": lambda: rng.normal(scale=b * math.sqrt(2)),
                  "geometric": lambda: rng.geometric(-math.expm1(-1 / b)) - rng.geometric(-math.expm1(-1 / b))}[draw]()
         return (np.minimum(sizes, most) if bounded else sizes).sum() + noise
 
@@ -329,6 +329,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: (most + 1) / epsilon), "twice the noise"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: most / epsilon / 2), "half of what"),
     (check.comp_user, count_ratings(scale=lambda sizes, most, epsilon: 1.6 * most / epsilon), "twice the noise it needs"),
+    (check.comp_user, count_ratings(draw="normal"), "normal noise has no ε"),
     (check.comp_user, count_ratings(bounded=False), "all ratings are counted"),
     (check.comp_user, lambda users, most, epsilon, rng: float(exact(users, most)), "there is no noise"),
     (check.comp_user, exact_where(lambda users, most, epsilon: len(users) == 0), "where nobody is in the table"),

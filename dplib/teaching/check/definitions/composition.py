@@ -124,13 +124,14 @@ def comp_overlap(answer):
 
 
 @functools.cache
-def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None, again=False):
+def _counting(scale=lambda sizes, most, epsilon: most / epsilon, bound=lambda sizes, most: np.minimum(sizes, most).sum(), noises=None, again=False,
+              draw="laplace"):
     """The bounded number of ratings with Laplace noise, right unless told otherwise."""
     def count_ratings(users, most, epsilon, rng):
         sizes = np.unique(users, return_counts=True)[1]
-        b = scale(sizes, most, epsilon)
+        b, noise = scale(sizes, most, epsilon), getattr(rng, draw)
         while True:
-            result = bound(sizes, most) + (rng.laplace(scale=b) if noises is None else rng.laplace(scale=b, size=noises(sizes)).sum())
+            result = bound(sizes, most) + (noise(scale=b) if noises is None else noise(scale=b, size=noises(sizes)).sum())
             if result >= 0 or not again:
                 return result
 
@@ -147,6 +148,7 @@ COUNTS = {
     "the noise is half of what it must be": _counting(lambda sizes, most, e: most / e / 2),
     "the scale is upside down: it is sensitivity divided by epsilon": _counting(lambda sizes, most, e: e / most),
     "there is no noise where nobody is in the table, as with one for each user: add one noise to the whole answer, always": _counting(noises=len),
+    "normal noise has no ε at all: its tails fall too fast": _counting(lambda sizes, most, e: 2**0.5 * most / e, draw="normal"),
     "all ratings are counted, also those beyond the first `most` of a user, and one user can move that by any number":
         _counting(bound=lambda sizes, most: sizes.sum()),
     "`most` bounds the whole table, not each user": _counting(bound=lambda sizes, most: min(sizes.sum(), most)),
