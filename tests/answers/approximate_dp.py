@@ -90,6 +90,16 @@ def weak_where(when, share=0.01):
     return function
 
 
+def surely_above(raised=False):
+    """What passes without noise always passes; with `raised`, its noisy count is then the threshold at least."""
+    def function(counts, epsilon, delta, rng):
+        threshold = 1 + math.log(0.5 / delta) / epsilon
+        noisy = {key: counts[key] + rng.laplace(scale=1 / epsilon) for key in sorted(counts)}
+        return {key: max(value, threshold) if raised else value for key, value in noisy.items() if max(value, counts[key]) >= threshold}
+
+    return function
+
+
 def kept_noise():
     """One noise for each category, drawn the first time that it is seen."""
     known = {}
@@ -192,6 +202,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_threshold, release(fresh=True), "a second noise"),
     (check.adp_threshold, release(exact=True), "are exact"),
     (check.adp_threshold, release(on_exact=True), "exact count is compared"),
+    (check.adp_threshold, surely_above(), "only the noisy count may decide"),
     (check.adp_threshold, release(one_noise=True), "betray their difference"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {"heaven": 3.0}, "not in the data"),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: list(counts), "expected a dict"),
@@ -236,6 +247,7 @@ LEAKS = [
     (check.adp_threshold, release(in_pairs=True)),
     (check.adp_threshold, release(one_noise=True)),
     (check.adp_threshold, kept_noise()),
+    (check.adp_threshold, surely_above(raised=True)),
     (check.adp_threshold, whole_noise_with_the_threshold_of_laplace),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: {k: min(v, max(counts.values())) for k, v in RIGHT(counts, epsilon, delta, rng).items()}),
     (check.adp_threshold, lambda counts, epsilon, delta, rng: RIGHT(counts, 1.0, delta, rng)),

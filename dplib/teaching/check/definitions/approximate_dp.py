@@ -133,14 +133,15 @@ def _threshold(epsilon, delta):
     return 1 + math.log(0.5 / delta) / epsilon
 
 
-def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, shared=None, zeros=False):
+def _releasing(scale=1.0, threshold=_threshold, *, exact=False, again=False, shared=None, zeros=False, sure=False):
     """Thresholded release, right unless told otherwise."""
     def release(counts, epsilon, delta, rng):
         keys, values = list(counts), np.array(list(counts.values()), dtype=float)
         noise = rng.laplace(scale=scale / epsilon, size=len(values))
         if shared is not None:
             noise = shared(noise)
-        passed = (values if exact else values + noise) >= threshold(epsilon, delta)
+        passed = np.maximum(values, values + noise) if sure else values if exact else values + noise
+        passed = passed >= threshold(epsilon, delta)
         shown = values + (rng.laplace(scale=scale / epsilon, size=len(values)) if again else noise)
         return {key: value if ok else 0.0 for key, value, ok in sorted(zip(keys, shown, passed)) if ok or zeros}
 
@@ -166,6 +167,7 @@ RELEASES = {
     "every positive noisy count is published: a lone person's category comes out most of the time": _releasing(threshold=lambda e, d: 0.0),
     "a lone person's category hardly ever comes out, as where the exact count is compared with the threshold: a noisy 1 has to pass with probability delta":
         _releasing(exact=True),
+    "a category whose exact count passes always comes out: whether it does, only the noisy count may decide": _releasing(sure=True),
     "a second noise was drawn for the number that is published: a second release, at an epsilon of its own": _releasing(again=True),
     "the published counts are exact; publish the noisy count that was compared": _releasing(0.0),
     "one noise for all categories: two of them betray their difference": _releasing(shared=lambda noise: np.broadcast_to(noise[:1], noise.shape)),
@@ -201,7 +203,7 @@ def _least(count, epsilon, delta):
 CROWDS = [
     _films(0, 1, 1.0, 0.05, published=((None, 0.0), (_least(1, 1.0, 0.05), None))),
     _films(1, 2, 1.0, 0.05),
-    _films(9, 10, 0.5, 0.01, published=((0.33, None), (None, None))),
+    _films(8, 9, 0.5, 0.01, published=((_least(8, 0.5, 0.01), None), (None, None))),       # the threshold lies between them
     _films(1000, 1003, 0.7, 1e-4, published=((0.999, None), (0.999, None)), within=1.69 / 0.7, share=0.75),
 ] + [_films(0, 1, case["epsilon"], case["delta"], published=((None, 0.0), (None, None)))
      for case in [*drawn(1, 11, epsilon=(0.3, 2.0), delta=(0.02, 0.04)), {"epsilon": 2.0, "delta": 0.0677}]]    # there whole noise passes more often
