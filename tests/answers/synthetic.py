@@ -69,6 +69,17 @@ def mwem(*, seed=None, choose=1.0, measure=1.0, shared=False, alias=False, blind
     return function
 
 
+def noisy_worst(counts, queries, epsilon, rounds, rng):
+    """One noise chooses and is measured: a round's loss grows with the number of queries that a person moves."""
+    n, guess = counts.sum(), np.full(len(counts), counts.sum() / len(counts))
+    for _ in range(rounds):
+        answers = queries @ counts + rng.laplace(scale=2 * rounds / epsilon, size=len(queries))
+        i = np.argmax(np.abs(answers - queries @ guess))
+        guess = guess * np.exp(queries[i] * (answers[i] - queries[i] @ guess) / (2 * n))
+        guess *= n / guess.sum()
+    return guess
+
+
 def nearest(rows, candidates):
     return -(candidates[:, None, :] != rows[None]).sum(axis=2).min(axis=1)
 
@@ -185,6 +196,7 @@ LEAKS = [
     (check.syn_mwem, mwem(enough=0.05)),
     (check.syn_mwem, mwem(exact_from=2)),
     (check.syn_mwem, mwem(again=True)),
+    (check.syn_mwem, noisy_worst),
     (check.syn_mwem, mwem(exact_from=1)),
     (check.syn_mwem, mwem(greedy=True)),
     (check.syn_mwem, mwem(shared=True)),

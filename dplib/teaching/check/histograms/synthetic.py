@@ -60,9 +60,9 @@ def syn_rows(draw):
 
 @functools.cache
 def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, score=np.abs, whole=False, noise_of="round", until=10**9, stop=0.0, near=0.0,
-          again=False):
+          again=False, reuse=False):
     """MWEM, right unless told otherwise: `until` is the first round whose choice is exact, `stop` the true gap that ends it, `near` that after a step;
-    `again`: a measured answer that no table can have is drawn again."""
+    `again`: a measured answer that no table can have is drawn again; `reuse`: all answers get noise, and the worst of them is chosen and used."""
     def wrong(counts, queries, epsilon, rounds, rng):
         n, each = counts.sum(), epsilon / (2 * (1 if whole else rounds))
         guess, drawn = np.full(len(counts), n / len(counts)), {}
@@ -74,6 +74,10 @@ def _mwem(choose=1.0, measure=1.0, draw="laplace", pick=mechanisms.exponential, 
             answer = queries[i] @ counts + drawn.setdefault({"round": t, "query": int(i), "all": 0}[noise_of], getattr(rng, draw)(scale=measure / each))
             while again and not 0 <= answer <= n:
                 answer = queries[i] @ counts + rng.laplace(scale=measure / each)
+            if reuse:
+                noisy = queries @ counts + rng.laplace(scale=1 / each, size=len(queries))
+                i = np.argmax(np.abs(noisy - queries @ guess))
+                answer = noisy[i]
             guess = guess * np.exp(queries[i] * (answer - queries[i] @ guess) / (2 * n))
             guess *= n / guess.sum()
             if np.abs(queries @ (counts - guess)).max() < near:
@@ -109,6 +113,8 @@ MWEM = {
     "a query that is asked again has the noise of the first time: private, but a second look then teaches nothing; draw it anew": _mwem(noise_of="query"),
     "a measured answer below 0 or above n is drawn again: how often that happens tells about the true answer, and the two steps cost more than ε; leave it":
         _mwem(again=True),
+    "the noise that chose the query is in its answer too: the answer then bounds all the others, and one person may move every one of them; draw it anew":
+        _mwem(reuse=True),
     "every round spends the whole budget: with T rounds each gets epsilon/T, half of it for the measurement": _mwem(whole=True),
     "it stops when the truth is near: that is a look without noise": _mwem(stop=1.0),
     "it stops early: the algorithm takes all its rounds, and a stop that compares the guess with the true counts is a look without noise": _mwem(near=50.0),
