@@ -111,7 +111,7 @@ MWEM = {
     "the noise of the measurements is normal, of the right standard deviation: it keeps no epsilon": _mwem(measure=2**0.5, draw="normal"),
     "the same noise serves all rounds: subtract two measured answers and it is gone; draw it anew each time": _mwem(noise_of="all"),
     "a query that is asked again has the noise of the first time: private, but a second look then teaches nothing; draw it anew": _mwem(noise_of="query"),
-    "a measured answer below 0 or above n is drawn again: how often that happens tells about the true answer, and the two steps cost more than ε; leave it":
+    "a measured answer below 0 or above n is drawn again (how often that happens tells about the true answer) or made positive: leave it as it is":
         _mwem(again=True),
     "the noise that chose the query is in its answer too: the answer then bounds all the others, and one person may move every one of them; draw it anew":
         _mwem(reuse=True),
