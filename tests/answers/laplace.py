@@ -278,6 +278,12 @@ def same_in_each_row(rng, b, value):
     return rng.laplace(scale=b, size=value.shape[-1:])
 
 
+def at_most_the_total(value, step, epsilon, rng):
+    """No count is larger than all of them together, which is exact."""
+    noisy = WHOLE(value, step, epsilon, rng)
+    return np.minimum(noisy, max(np.sum(value), 1)) if np.size(value) > 1 else noisy
+
+
 def equal_counts_only(value, step, epsilon, rng):
     value = np.asarray(value)
     return whole()(value, step, epsilon, rng) if np.all(value == value.flat[0]) else value
@@ -506,7 +512,7 @@ LEAKS = [
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: never_negative(np.round(got), arguments[2] / arguments[3], rng)),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + same_size(rng, arguments[2] / arguments[3], got)))),
     *((check.lap_discrete, leak) for leak in (
-        whole(draw=lambda rng, rate, shape: np.full(shape, rng.geometric(0.5))), equal_counts_only, whole(draw=same_sign), kept(WHOLE),
+        whole(draw=lambda rng, rate, shape: np.full(shape, rng.geometric(0.5))), equal_counts_only, at_most_the_total, whole(draw=same_sign), kept(WHOLE),
         lambda value, step, epsilon, rng: WHOLE(value, step, epsilon, np.random.default_rng(3)),
         lambda value, step, epsilon, rng: np.where(np.asarray(value) == 0, 0, WHOLE(value, step, epsilon, rng)),
         lambda value, step, epsilon, rng: WHOLE(value, step, 1.0, rng),

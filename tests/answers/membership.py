@@ -167,9 +167,19 @@ def for_four_columns(table, epsilon, rng):
     return means(scale=lambda n, d: min(d, 4) / n / (1 if d < 4 else 2))(table, epsilon, rng)
 
 
+def for_columns_that_vary(table, epsilon, rng):
+    return means(scale=lambda n, d: (np.count_nonzero(np.ptp(table, axis=0)) or d) / n)(table, epsilon, rng)
+
+
+def for_the_rows_furthest_apart(table, epsilon, rng):
+    rows = np.unique(table, axis=0)
+    return means(scale=lambda n, d: (np.abs(rows[:, None] - rows).sum(axis=2).max() or d) / n)(table, epsilon, rng)
+
+
 LEAKS = [(check.mem_release, leak) for leak in (
     only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
-    changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns)]
+    changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns,
+    for_columns_that_vary, for_the_rows_furthest_apart)]
 
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}

@@ -176,7 +176,7 @@ _rng = np.random.default_rng(53)
 MIXED = _rng.integers(0, 2, (9, 4))
 TABLES = [
     _flip("zeros only / one row of ones", np.zeros((12, 4), int), [5], range(4), 1.0),
-    _flip("ones only / one row of zeros", np.ones((6, 3), int), [0], range(3), 0.7),
+    _flip("ones but for one entry / another row of zeros", np.vstack([np.ones((5, 3), int), [0, 1, 1]]), [0], range(3), 0.7),
     _flip("nine mixed rows / the last one different in the first column", MIXED, [8], [0], 0.5, twice=800),
     _flip("nine mixed rows / the last one different in all columns", MIXED, [8], range(4), 1.0, runs=12_000),
     _flip("one row / another", [[1, 0]], [0], [0, 1], 0.8),

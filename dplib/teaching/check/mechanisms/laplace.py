@@ -394,7 +394,7 @@ COUNTS = [_counts(0, 3, 2.1), _counts(100, 1, 1.0), _counts(10**6, 2, 4.0)]
 COUNTS += [_counts(*case.values()) for case in drawn(2, 45, value=(-20, 400), step=(1, 5), epsilon=(0.2, 2.0))]
 FEW_COUNTS = [Pair(what, (np.array(one), step, epsilon), (np.array(two), step, epsilon), ((epsilon, 0.0),), (np.array(one), np.array(two)), **settings)
               for what, one, two, step, epsilon, settings in (
-                  ("counts 3, 0, 41 / counts 3, 1, 41", [3, 0, 41], [3, 1, 41], 1, 0.8, {"runs": 3000, "twice": 600}),
+                  ("counts 3, 0, 1 / counts 3, 1, 1", [3, 0, 1], [3, 1, 1], 1, 0.8, {"runs": 3000, "twice": 600}),
                   ("no patients, in one line / two patients", [0], [2], 2, 0.5, {"runs": 2000}),
                   ("four equal counts / the last one more by 3", [9, 9, 9, 9], [9, 9, 9, 12], 3, 1.0, {"runs": 2000}))]
 
