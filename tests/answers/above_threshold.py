@@ -1,4 +1,5 @@
 """The checkers of the first section on sparse vectors: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -52,6 +53,12 @@ def kept_for_twenty_calls():
         return kept[0], nu
 
     return of_standard_noise(change)
+
+
+def far_below_skipped(answers, threshold, epsilon, sensitivity, rng):
+    """What lies far below the threshold fails for certain."""
+    near = [answer if answer > threshold - 20 * sensitivity / epsilon else -math.inf for answer in answers]
+    return of_standard_noise()(near, threshold, epsilon, sensitivity, rng)
 
 
 def surely_above(answers, threshold, epsilon, sensitivity, rng):
@@ -403,6 +410,7 @@ LEAKS = [
     (check.svt_build, of_standard_noise(cut_at_two)),
     (check.svt_build, of_standard_noise(stop=lambda answers, threshold, sensitivity: answers.max() < threshold - 12)),
     (check.svt_build, surely_above),
+    (check.svt_build, far_below_skipped),
     (check.svt_build, kept_for_twenty_calls()),
     (check.svt_build, of_standard_noise(new_threshold_every_ten)),
     (check.svt_build, of_standard_noise(eight_noises_in_turn)),

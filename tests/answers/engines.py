@@ -175,6 +175,8 @@ def no_spaces(text):
     return allowed(text) and " =" not in text
 
 
+TOSSED = changed("as total\n", "as total, random() as lot\n", changed("md5(concat('07:', person, ':', shelf)), shelf", "lot"))
+
 SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda seed: TEXT), (check.eng_sum, lambda seed: SUMS),
              (check.eng_steal, lambda seed: steal), (check.eng_allow, lambda seed: allowed), (check.eng_late, lambda seed: LATE)]        # fmt: skip
 
@@ -218,6 +220,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
     (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by md5(concat('07:', person))"), "some lots are equal"),
     (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
+    (check.eng_bound, TOSSED, "a second run keeps other lines"),
+    (check.eng_bound, changed("order by shelf", "order by people desc"), "order of the exact people"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
     (check.eng_bound, TEXT.replace("ranked where", "nobody where"), "DuckDB does not run it"),
@@ -273,6 +277,7 @@ LEAKS = [
     (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
     (check.eng_bound, changed("group by shelf order", "group by shelf having sum(total) > 0 order")),
+    *((check.eng_bound, changed("order by shelf", f"order by {exact}")) for exact in ("people desc", "total desc", "total")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
     (check.eng_bound, f"with ranked as (select *, row_number() over (partition by person order by md5(concat(person, shelf))) as place from ({ROWS})) "
                       "select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"),

@@ -79,6 +79,14 @@ def data_bound(rows, clip, epsilon, delta, rng):
     return release(sigma=lambda e, d, c: mechanisms.gaussian_sigma(e, delta=d, sensitivity=longest))(rows, clip, epsilon, delta, rng)
 
 
+def clipped_at(bound):
+    """Clips at a bound that is computed from the lengths of all rows."""
+    def total(rows, clip):
+        return clipped(rows, min(clip, max(bound(np.linalg.norm(rows, axis=1)), 1e-300))).sum(axis=0) if len(rows) else rows.sum(axis=0)
+
+    return release(total)
+
+
 def divides_by_zero(rows, clip, epsilon, delta, rng):
     rows = rows[np.isfinite(rows).all(axis=1)]
     length = np.linalg.norm(rows, axis=1)
@@ -267,4 +275,5 @@ LEAKS = [(check.gau_clip, leak) for leak in (
     only_where(lambda rows, exact: len(rows) != 1), only_where(lambda rows, exact: exact.size > 100), only_where(lambda rows, exact: 1 - (len(rows) > 50) / 2),
     only_where(lambda rows, exact: 0.5 if exact.size < 100 else 1), only_where(lambda rows, exact: np.arange(exact.size) > 0),
     release(draw=lambda rng, scale, rows: np.clip(rng.normal(scale=scale, size=rows.shape[1]), -2 * scale, 2 * scale)),
-    release(lambda rows, clip: clipped(rows[:50], clip).sum(axis=0)))]
+    release(lambda rows, clip: clipped(rows[:50], clip).sum(axis=0)), clipped_at(np.mean), clipped_at(np.median),
+    *(clipped_at(lambda lengths, q=q: np.quantile(lengths, q)) for q in (0.75, 0.9, 0.95)))]

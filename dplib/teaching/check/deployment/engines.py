@@ -151,7 +151,14 @@ def eng_bound(text):
         raise
     except Exception as error:
         raise Wrong(f"DuckDB does not run it: {type(error).__name__}: {error}"[:300]) from None
+    if _run(text, light, heavy) != before:
+        raise Wrong("on the same rows a second run keeps other lines, so a part of the query that is run again gives a person more than three: order by a hash")
     _complete(text, light)
+    shelves = [shelf for shelf in before if shelf is not None]
+    for column, what in enumerate(("people", "total")):
+        exact = [line[column] for line in before.values()]
+        if shelves != sorted(shelves) and exact[0] != exact[-1] and exact in (sorted(exact), sorted(exact)[::-1]):
+            raise Wrong(f"the rows come in the order of the exact {what}, which tells on people whatever the noise: order by shelf")
     for who, rows in PLANTED.items():
         try:
             after = _run(text, light, heavy, rows)

@@ -145,6 +145,7 @@ def _tables(what, rows, more, clip, epsilon, delta, **settings):
 
 
 _rng = np.random.default_rng(18)
+STEPS = np.searchsorted([200, 240, 280, 300, 320, 340, 360, 380], np.arange(400), side="right")[:, None] / 8     # a median, a quartile, a decile
 MIXED = _rng.normal(size=(30, 4)) * np.geomspace(0.01, 30, 30)[:, None] + 0.3
 SUM_TABLES = [
     _tables("no rows / one long row", [], [[0.0, -50.0, 0.0]], 2.0, 2.0, 0.01, runs=1500, twice=300),
@@ -153,6 +154,7 @@ SUM_TABLES = [
     _tables("two rows / the same and one with a NaN", [[1.0, 2.0], [0.1, 0.0]], [[np.nan, 40.0]], 1.0, 1.0, 1e-5, runs=800),
     _tables("one row / the same and one with infinite entries", [[0.01, 0.02]], [[np.inf, -np.inf]], 50.0, 0.5, 1e-3, runs=800),
     _tables("60 rows a thousand times too long / the same and two more", np.tile([600.0, 800.0], (60, 1)), 2 * [[600.0, 800.0]], 1.0, 0.8, 1e-6, runs=600),
+    _tables("400 rows, from zeros to 1 / the same and a long one", STEPS, [[1000.0]], 1.0, 4.0, 1e-3, runs=600),
     _tables("one row of zeros / the same and six rows one way", [[0.0]], 6 * [[9.0]], 1.0, 1.0, 1e-3, runs=2500),
 ]
 CALLS, WIDTH = 100, 600

@@ -148,6 +148,7 @@ PAIRS = [
     _pair([-2.0] * 8 + [2.0], [1.0] * 8 + [-1.0], 0.0, 1.0, 1.0, runs=8000, watch=(8,)),
     *(_pair([low] * 40, [low + 1] * 40, 0.0, 1.0, 1.0, runs=runs, name=f"40 answers of {low:g}, threshold 0, ε = 1, Δ = 1 / 40 of {low + 1:g}")
       for low, runs in ((-13.0, 1500), (-7.0, 6000))),
+    _pair([-30.0] * 200, [-29.0] * 200, 0.0, 1.0, 1.0, runs=800, name="200 answers of -30, threshold 0, ε = 1, Δ = 1 / 200 of -29"),    # alarm in 7 %, 8 %
 ]
 BUILD = [_pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), _pair([0.9, 1.6], [1.1, 1.4], 1.0, 1.0, 0.2), *PAIRS, *_random((0.3, 4.0), 20)]
 MEND = [*PAIRS, *_random((1.0, 1.0), 21)]
