@@ -6,6 +6,7 @@
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
+unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles pandas and matplotlib anew
 
 .PHONY: book test notebooks pdf lab clean
 

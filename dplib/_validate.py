@@ -1,11 +1,14 @@
 """Checks of public parameters. Nothing here may ever look at private data: an error would tell about it."""
 import math
 import operator
+import sys
 from typing import Any
 
 import numpy as np
 
 from dplib._types import Array
+
+LARGEST = sys.float_info.max
 
 
 def positive(name: str, value: Any) -> float:
@@ -100,7 +103,7 @@ def array(
         raise ValueError(f"{name} must be {form}{f' of at least {least}' if least else ''}, got shape {numbers.shape}")
     if low is not None or high is not None:
         low, high = -math.inf if low is None else low, math.inf if high is None else high
-        if numbers.size and not (low <= numbers.min() and numbers.max() <= high and np.isfinite(numbers).all()):
+        if numbers.size and not (max(low, -LARGEST) <= numbers.min() and numbers.max() <= min(high, LARGEST)):
             inside = f" in [{low:g}, {high:g}]" if high < math.inf else " and zero or more" if low == 0 else ""
             raise ValueError(f"{name} must be finite{inside}, got {value!r}")
     return numbers
