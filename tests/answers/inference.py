@@ -52,7 +52,7 @@ def pair(scales=(1.0, 1.0), *, low=0.0, seed=None, form=tuple, one=False, noise=
 
     def release(charges, cap, epsilon, rng):
         dice = own or rng
-        part = np.clip(np.nan_to_num(charges), low * cap, cap) / cap
+        part = np.clip(charges, low * cap, cap) / cap
         sums = np.array([part.sum(), (1 - part).sum()])
         if lost:
             sums = np.round(sums)

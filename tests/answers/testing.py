@@ -88,7 +88,7 @@ def thirds(run, d, d2, n, rng):
     """A third of the runs for the search, two thirds for the test, of events {x <= t} and {x > t}."""
     few = n // 3
     one, two = (run(table, few, rng) for table in (d, d2))
-    cuts = np.quantile(np.concatenate([one, two]), np.linspace(0.02, 0.98, 30))
+    cuts = np.quantile(np.concatenate([one, two]), np.linspace(0.02, 0.98, 12))
     sides = [(t, above, turned, epsilon_lower_bound(*(int(((x > t) == above).sum()) for x in ((two, one) if turned else (one, two))), few))
              for t in cuts for above in (True, False) for turned in (True, False)]
     t, above, turned, _ = max(sides, key=lambda side: side[3])

@@ -175,15 +175,15 @@ def _flip(what, table, rows, columns, epsilon, **settings):
 _rng = np.random.default_rng(53)
 MIXED = _rng.integers(0, 2, (9, 4))
 TABLES = [
-    _flip("zeros only / one row of ones", np.zeros((12, 4), int), [5], range(4), 1.0),
+    _flip("zeros only / one row of ones", np.zeros((12, 4), int), [5], range(4), 1.0, runs=2500),
     _flip("ones but for one entry / another row of zeros", np.vstack([np.ones((5, 3), int), [0, 1, 1]]), [0], range(3), 0.7),
-    _flip("nine mixed rows / the last one different in the first column", MIXED, [8], [0], 0.5, twice=800),
-    _flip("nine mixed rows / the last one different in all columns", MIXED, [8], range(4), 1.0, runs=12_000),
-    _flip("one row / another", [[1, 0]], [0], [0, 1], 0.8),
+    _flip("nine mixed rows / the last one different in the first column", MIXED, [8], [0], 0.5, runs=2000, twice=400),
+    _flip("nine mixed rows / the last one different in all columns", MIXED, [8], range(4), 1.0, runs=14_000),
+    _flip("one row / another", [[1, 0]], [0], [0, 1], 0.8, runs=2000),
     _flip("400 rows, ε = 0.05 / ones in the last eight", _rng.integers(0, 2, (400, 3)) * (np.arange(400) < 392)[:, None], range(392, 400), range(3), 0.05),
     *(_flip(f"{at['n']} rows, {at['d']} columns, ε = {at['epsilon']} / one row different", _rng.integers(0, 2, (at["n"], at["d"])), [0],
             range(at["d"]), at["epsilon"], runs=2500) for at in drawn(1, 531, n=(4, 40), d=(2, 7), epsilon=(0.3, 1.2))),
-    _flip("one column of zeros / two of its rows are ones", np.zeros((8, 1), int), [0, 2], [0], 0.75, runs=80_000),
+    _flip("one column with a single one / five more of its rows are ones", np.eye(20, 1, dtype=int), range(1, 6), [0], 0.3, runs=40_000),
 ]
 
 

@@ -161,7 +161,7 @@ def _bounds(my_audit, run, n, times, seed):
     return np.array(found)
 
 
-AUDITS, SECONDS = 2000, 4.0
+AUDITS, SECONDS = 1500, 4.0
 
 
 @checker
@@ -169,7 +169,7 @@ def audit_split(my_audit):
     """`my_audit(run, d, d2, n, rng)`: a lower bound on the loss, at 95 %, from n runs on each data set."""
     for run, n, times, truth, what in ((_laplace(1.0), 1000, 100, 1.0, "a correct Laplace mechanism at ε = 1"),
                                        (_same, 400, AUDITS, 0.0, "a mechanism that ignores its data"),
-                                       (_two_floors, 10_000, AUDITS * 2 // 5, 4.0, "randomized response at ε = 4, 0 or 1 plus a number up to 1")):
+                                       (_two_floors, 7000, AUDITS // 4, 4.0, "randomized response at ε = 4, 0 or 1 plus a number up to 1")):
         bounds = _bounds(my_audit, run, n, times, 25)
         wrong, most = int((bounds > truth + 1e-9).sum()), int(np.floor(bdtrik(1 - LEVEL / 3, len(bounds), 0.05))) + 1
         if wrong > most:

@@ -136,14 +136,14 @@ def _visits(what, charges, more, cap, epsilon, **settings):
     return Pair(what, *((t, cap, epsilon) for t in tables), ((len(more) * epsilon, 0.0),), truth, within=max(1.5 / epsilon, 1.0), share=0.7, **settings)
 
 
-VISITS = [                                       # the first with as many runs as tell Lap(0.9/epsilon) from Lap(1/epsilon)
-    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=50_000, twice=400),
+VISITS = [                                       # the last with as many runs as tell Lap(0.9/epsilon) from Lap(1/epsilon)
     _visits("one visit at half the cap / two such visits", [250.0], [250.0], 500.0, 2.0, runs=2000),
-    _visits("three visits / the same and one that costs a billion", [10.0, 20.0, 30.0], [1e9], 100.0, 0.5, runs=1500),
+    _visits("three visits / the same and one that costs a billion", [10.0, 20.0, 30.0], [1e9], 100.0, 0.5, runs=1500, twice=300),
     _visits("two visits and 20 small corrections / the same and a correction of minus ten thousand", [10.0, 90.0] + 20 * [-5.0], [-1e4], 100.0, 1.0,
             runs=1500),
     _visits("3,000 visits / the same and one at half the cap", list(np.linspace(0, 1, 3000)), [0.5], 1.0, 2.0, runs=2000),
-    _visits("40 visits / the same and four at half the cap", list(np.linspace(0, 1500, 40)), [500.0] * 4, 1000.0, 0.5, runs=4000),
+    _visits("40 visits / the same and four at half the cap", list(np.linspace(0, 1500, 40)), [500.0] * 4, 1000.0, 0.5, runs=3000),
+    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=45_000),
 ]
 
 
