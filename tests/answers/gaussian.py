@@ -61,7 +61,7 @@ def release(sum_of=lambda rows, clip: clipped(rows, clip).sum(axis=0), *, sigma=
 def by_loop(rows, clip, epsilon, delta, rng):
     """A list, by the long way, with Gaussian noise from dplib."""
     total = [0.0] * rows.shape[1]
-    for row in rows:
+    for row in rows.tolist():
         if not all(math.isfinite(x) for x in row):
             continue
         length = math.sqrt(sum(x * x for x in row))

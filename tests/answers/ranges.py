@@ -8,6 +8,7 @@ from dplib import histograms, mechanisms
 from dplib.teaching import check
 
 SCALES = {("binary", "add/remove"): 22, ("binary", "replace"): 40, ("fourfold", "add/remove"): 12, ("fourfold", "replace"): 20}
+ROWS = {n: np.vstack([np.kron(np.eye(2**d), np.ones(n // 2**d)) for d in range(int(np.log2(n)) + 1)]) for n in (2, 4, 8, 16)}
 
 def crossing(levels=True, shift=0, tie=1e-9):
     """A learner's crossing by brute force, right unless told otherwise."""
@@ -70,7 +71,7 @@ def halves(levels):
 
 def by_lstsq(counts, epsilon, rng):
     """Least squares in one go, as lists: another way to the same release."""
-    rows = np.vstack([np.kron(np.eye(2**d), np.ones(len(counts) // 2**d)) for d in range(int(np.log2(len(counts))) + 1)])
+    rows = ROWS[len(counts)]
     y = rows @ counts + rng.laplace(scale=int(np.log2(len(counts)) + 1) / epsilon, size=len(rows))
     leaves = np.linalg.lstsq(rows, y, rcond=None)[0]
     return [leaves.reshape(2**d, -1).sum(axis=1).tolist() for d in range(int(np.log2(len(counts))) + 1)]
@@ -84,20 +85,20 @@ def counter(seed=None, factor=3.0, way="tree", draw="laplace"):
     own = None if seed is None else np.random.default_rng(seed)
 
     def function(visits, epsilon, rng):
-        rng, days = own or rng, len(visits)
+        rng, day = own or rng, np.arange(1, len(visits) + 1)
         if way == "each":
-            return np.cumsum(visits) + rng.laplace(scale=factor / epsilon, size=days)
+            return np.cumsum(visits) + rng.laplace(scale=factor / epsilon, size=len(day))
         if way == "one":
             return np.cumsum(visits) + rng.laplace(scale=factor / epsilon)
         if way == "days":
-            return np.cumsum(visits + rng.laplace(scale=factor / epsilon, size=days))
+            return np.cumsum(visits + rng.laplace(scale=factor / epsilon, size=len(day)))
         if way == "exact":
             return np.cumsum(visits)
         levels = histograms.tree(visits)
         scale = factor(len(levels), epsilon) if callable(factor) else factor * len(levels) / 3 / epsilon
         blocks = [level + (rng.laplace(scale=scale, size=level.size) if draw == "laplace" else rng.normal(scale=2**0.5 * scale, size=level.size))
                   for level in levels]
-        return [histograms.range_count(blocks, start=0, stop=day) for day in range(1, days + 1)]
+        return sum(np.where(day >> j & 1, block[(day >> j) - 1], 0) for j, block in enumerate(reversed(blocks)))  # the bits of a day are its blocks
 
     return function
 

@@ -1,5 +1,6 @@
 """The checkers of the section on publishing a table once: silent on the stub, content with the solution, and able to say what is wrong."""
 import heapq
+from bisect import bisect
 
 import checking
 import numpy as np
@@ -68,8 +69,8 @@ def used_again():
 def as_list(values, edges, epsilon, rng):
     """No numpy histogram, a list, whole-number noise as a difference of two geometric numbers."""
     found = [0] * (len(edges) - 1)
-    for value in values:
-        found[min(sum(value >= edge for edge in edges) - 1, len(found) - 1)] += 1
+    for value in values.tolist():
+        found[min(bisect(edges.tolist(), value), len(found)) - 1] += 1
     stop = -np.expm1(-epsilon / 2)
     return [count + int(rng.geometric(stop)) - int(rng.geometric(stop)) for count in found]
 
