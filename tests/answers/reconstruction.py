@@ -51,8 +51,9 @@ def half_way(group):
 
 
 def fitting(count, median, mean, oldest, *, near=0.05 + 1e-9, exact_oldest=True, order=False):
-    lists = combinations_with_replacement(range(oldest + 1), count)
-    found = {ages for ages in lists if np.median(ages) == median and abs(np.mean(ages) - mean) <= near and (not exact_oldest or ages[-1] == oldest)}
+    ages = np.array(list(combinations_with_replacement(range(oldest + 1), count)))
+    fits = (np.median(ages, axis=1) == median) & (abs(ages.mean(axis=1) - mean) <= near) & (not exact_oldest or ages[:, -1] == oldest)
+    found = set(map(tuple, ages[fits].tolist()))
     return {other for ages in found for other in permutations(ages)} if order else found
 
 
@@ -92,13 +93,14 @@ def frozen(queries, bits, epsilon, rng):
 
 def by_name(queries, bits, epsilon, rng):
     """A list, with the noise added one by one."""
-    scale = max(np.sum(queries[:, i]) for i in range(queries.shape[1])) / epsilon
+    scale = max(sum(column) for column in queries.T.tolist()) / epsilon
     return [int(row @ bits) + rng.laplace(0, scale) for row in queries]
 
 
 def equal_questions_once(queries, bits, epsilon, rng):
-    once, place = np.unique(queries, axis=0, return_inverse=True)
-    return private()(once, bits, epsilon, rng)[place.ravel()]
+    rows = list(map(tuple, queries.tolist()))
+    once = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+    return private()(np.array(list(once)), bits, epsilon, rng)[[once[row] for row in rows]]
 
 
 def own_counts(seed):
@@ -153,12 +155,12 @@ def sum_zero(queries, bits, epsilon, rng):
 def drawn_again(top):
     """Draws each answer again until it is possible."""
     def function(queries, bits, epsilon, rng):
-        exact, scale = queries @ bits, queries.sum(axis=0).max() / epsilon
-        noise = rng.laplace(scale=scale, size=len(exact))
+        exact, scale = (queries @ bits).tolist(), queries.sum(axis=0).max() / epsilon
+        noise = rng.laplace(scale=scale, size=len(exact)).tolist()
         for j in range(len(exact)):
             while not 0 <= exact[j] + noise[j] <= top(queries):
                 noise[j] = rng.laplace(scale=scale)
-        return exact + noise
+        return np.add(exact, noise)
 
     return function
 

@@ -2,6 +2,8 @@
 import sys
 import tracemalloc
 from collections import Counter
+from functools import cache
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import brentq
@@ -106,7 +108,6 @@ def svt_auto_mean(auto_mean):
         raise Wrong(f"expected a tuple (bound, noisy sum, noisy count), got {got!r}")
     _ledger(budget, epsilon)
     _poor(auto_mean, rng)
-    bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     for t, always in ((1e6, BOUNDS[-1]), (-1e6, BOUNDS[0])):
         extreme = {float(_paid(auto_mean, _many(t, epsilon), rng)[0]) for _ in range(20)}
         if extreme != {float(always)} and t > 0:
@@ -114,6 +115,7 @@ def svt_auto_mean(auto_mean):
                         "and one looked up in the values is not private; take the last")
         if extreme != {float(always)}:
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
+    bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     _bound_law(rng, bounds, threshold, epsilon / 3)
     for t in (-40.0, 15.0):                      # where the first candidate passes, or none, as good as surely: both still need noise
         _bound_law(rng, np.array([_paid(auto_mean, _many(t, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), t, epsilon / 3, named=False)
@@ -322,11 +324,11 @@ def _ranges(release, arguments, rng):
 def _counts(one, two, threshold, **settings):
     steps = max(abs(a - b) for a, b in zip(one, two))
     return Pair(f"counts {one}, threshold {threshold:g} / counts {two}", (one, threshold), (two, threshold), ((float(steps), 0.0),), (one, two),
-                **{"runs": 2000, **settings})
+                **{"runs": 1200, **settings})
 
 
 RANGES = [
-    _counts([0], [1], 0.0, twice=400),
+    _counts([0], [1], 0.0, runs=2000, twice=400),
     _counts([0, 0, 0], [1, 1, 1], 10.0),
     _counts([50, 120, 50], [50, 121, 51], 100.0),
     _counts([60, 60, 60, 60, 60, 300], [61, 60, 61, 60, 61, 301], 100.0),
@@ -362,23 +364,21 @@ def _found(release, answers, threshold, rng, named=True):
     """The runs on these counts, or `Wrong`, with the mistake if it is to be named, unless the ranges have the right law."""
     runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
     outcomes = Counter(map(tuple, runs))
-    names, law, rivals = _two_of(answers, threshold)
+    names, law, rivals = _two_of(tuple(answers.tolist()), threshold)
     _compare(rng, np.array([outcomes[name] for name in names]), law, rivals if named else {},
              lambda i: f"on the counts {answers.tolist()}, threshold {threshold:g}: the outcome with the ranges {list(names[i])}")
     return runs
 
 
+@cache
 def _two_of(answers, threshold):
     """Names and laws of the outcomes of a run that stops at its second Yes, epsilon 1/2 for the comparisons."""
     k = len(answers)
-    names = [(), *((i,) for i in range(k)), *((i, j) for i in range(k) for j in range(i + 1, k))]
+    names = [(), *((i,) for i in range(k)), *combinations(range(k), 2)]
 
     def law(noise):
-        probabilities = []
-        for name in names:
-            replies = np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name)
-            probabilities.append(np.exp(log_probability(replies, answers, threshold=threshold, noise=noise)))
-        return np.array(probabilities)
+        replies = [np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name) for name in names]
+        return np.exp([log_probability(those, answers, threshold=threshold, noise=noise) for those in replies])
 
     right = law(scales(0.5, c=2, monotone=True))
     rivals = {

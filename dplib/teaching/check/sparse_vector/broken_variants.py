@@ -1,6 +1,7 @@
 """Checkers of the museum of broken sparse vectors, in chapter 4."""
 import math
 from collections import Counter
+from functools import cache
 from itertools import islice, product
 
 import numpy as np
@@ -153,6 +154,7 @@ def _replies(size, c):
     return tuple(run for n in range(1, size + 1) for run in product((0, 1), repeat=n) if sum(run[:-1]) < c and (n == size or sum(run) == c))
 
 
+@cache
 def _law(runs, answers, threshold, noise, redraws, c=None):
     """Probabilities of runs; with `c`, of those in which all noise shrinks with the alarms that are left."""
     law = []
@@ -179,7 +181,6 @@ def _run(alarms, arguments, rng):
     return run
 
 
-RUNS = 20_000
 RIVALS = {                                       # threshold's scale and answers' scale times epsilon, whether the threshold is drawn again, perhaps c
     "each restart still costs the whole of epsilon: c alarms cost c epsilon": lambda c: (2, 4, True),
     "the answers have the noise of one alarm: the loss is larger than epsilon as soon as c > 1": lambda c: (2 * c, 4, True),
@@ -209,8 +210,8 @@ PAIRS = [
     _pair([70.0, 140.0, 0.0], [140.0, 70.0, 0.0], 0.0, 0.01, 2, runs=2000),
     *(_pair([-2.0, -1.0] * 4, [-1.0, -2.0] * 4, 0.0, case["epsilon"], case["c"]) for case in drawn(2, 23, epsilon=(0.5, 3.0), c=(3, 5))),
 ]
-CASES = [([0.0, 1.0, 0.0, -1.0], 0.0, 4.0, 3), ([1.0, -1.0, 2.0, 0.0], 0.5, 3.0, 2), ([-7.0] * 8, 0.0, 2.0, 2)]
-CLEAR = [([16.0] * 3, 0.0, 2.0, 2), ([-16.0] * 8, 0.0, 2.0, 2)]        # clear answers need noise too
+CASES = {((0.0, 1.0, 0.0, -1.0), 0.0, 4.0, 3): 20_000, ((-7.0,) * 8, 0.0, 2.0, 2): 8000, ((1.0, -1.0, 2.0, 0.0), 0.5, 3.0, 2): 20_000}     # runs
+CLEAR = {((16.0,) * 3, 0.0, 2.0, 2): 2500, ((-16.0,) * 8, 0.0, 2.0, 2): 2500}       # clear answers need noise too
 
 
 @checker
@@ -219,16 +220,16 @@ def svt_restart(alarms):
     if is_stub(alarms):
         raise NotAttempted
     rng = luck(22)
-    for case in CASES + CLEAR:
+    for case, size in (CASES | CLEAR).items():
         (answers, threshold, epsilon, c), named = case, RIVALS if case in CASES else {}
         runs = _replies(len(answers), c)
-        counted = Counter(_run(alarms, (list(answers), threshold, epsilon, c), rng) for _ in range(RUNS if named else RUNS // 2))
+        counted = Counter(_run(alarms, (list(answers), threshold, epsilon, c), rng) for _ in range(size))
         counts = np.array([counted[run] for run in runs])
         right, shared, *rivals = (_law(runs, answers, threshold, Scales(b1 / epsilon, b2 / epsilon, math.inf), *how)
                                   for b1, b2, *how in ((2 * c, 4 * c, True), (2, 4 * c, False), *(rival(c) for rival in named.values())))
         if _p_value(counts, shared) >= LEVEL:    # one threshold for all, noise that grows with c: private too
             continue
         _compare(rng, counts, right, dict(zip(named, rivals)),
-                 lambda i: f"on answers {answers}, threshold {threshold:g}, epsilon {epsilon:g}, c {c}: the run {list(runs[i])}")
+                 lambda i: f"on answers {list(answers)}, threshold {threshold:g}, epsilon {epsilon:g}, c {c}: the run {list(runs[i])}")
     looked = battery(alarms, lambda pair: Choice(_replies(len(pair.one[0]), pair.one[3]), "the run"), PAIRS, call=_run, seed=22)
     return f"it stops, and its replies have a law that costs epsilon in all; {looked}"
