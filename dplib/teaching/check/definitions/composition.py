@@ -171,7 +171,7 @@ def _users(what, common, more, most, epsilon, **settings):
 
 _CROWD = np.random.default_rng(22).integers(1, 20, 60).tolist()
 CLUBS = [
-    _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, law=True, twice=600),
+    _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, law=True, twice=740),
     _users("nobody / one user with one rating", [], [1], 1, 0.8),
     _users("one user with 9 ratings / the same and one with 40", [9], [40], 5, 0.5),
     _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),

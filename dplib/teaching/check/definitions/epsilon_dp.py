@@ -232,7 +232,7 @@ def _survey(what, one, two, k, epsilon, **settings):
 
 
 SURVEYS = [
-    _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0], 3, 1.2, runs=3000, twice=600),
+    _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0], 3, 1.2, runs=3000),
     _survey("three people, k = 2 / the last says something else", [0, 1, 1], [0, 1, 0], 2, 0.6, runs=1500, twice=600),
     _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8, runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
@@ -344,7 +344,7 @@ def _town(case, seed):
 
 FEW, MANY = [(1, 0), (0, 3), (2, 0), (5, 1), (0, 2)], [(1 + i % 9, i % 4) for i in range(60)]
 USERS = [
-    _users("no rows / one user with 30 fives", [], [(30, 0)], 4, 1.0, runs=3000, law=True, twice=400),
+    _users("no rows / one user with 30 fives", [], [(30, 0)], 4, 1.0, runs=3000, law=True, twice=740),
     _users("no rows / one user with one five", [], [(1, 0)], 3, 0.8, runs=800),
     _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 1, 1.0, runs=3000),
     _users("one user with nine fives / the same and one with four", [(9, 0)], [(4, 0)], 40, 1.3, runs=800),

@@ -185,7 +185,7 @@ def _dict(what, one, two, epsilon, k, **settings):
 FIRST = {"Zoe Z.": 401, "Ada A.": 400, "Moe M.": 399, "Bea B.": 398}       # as value_counts() writes it
 SECOND = {"Ada A.": 402, "Zoe Z.": 401, "Moe M.": 399, "Bea B.": 398}
 DICTS = [
-    _dict("a dict in the order of its counts / Ada A. has two more and is first", FIRST, SECOND, 0.5, 12, runs=3000, twice=400),
+    _dict("a dict in the order of its counts / Ada A. has two more and is first", FIRST, SECOND, 0.5, 12, runs=3000, twice=800),
     _dict("an empty dict / one group with one person", {}, {"Ada A.": 1}, 1.0, 3, runs=1500),
     _dict("one group of 5,000 / of 5,001", {"Ada A.": 5000}, {"Ada A.": 5001}, 2.0, 20, runs=1000),
     _dict("four groups alike / the last has one more", dict.fromkeys("abcd", 40), {**dict.fromkeys("abcd", 40), "d": 41}, 0.9, 7, runs=1000),

@@ -129,7 +129,7 @@ def _pair(what, one, two, queries, epsilon, rounds, **settings):
 
 SMALL, FIRST = [30, 10, 5, 15], np.eye(4)[:3]
 TOWNS = [
-    _pair("a thousand people spread evenly / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 1, runs=800, twice=300),
+    _pair("a thousand people spread evenly / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 1, runs=800, twice=510),
     _pair("700 and 300 people / six of them moved", [700, 300], [706, 294], [[1, 0]], 0.4, 4, runs=1200, law="exactly"),
     _pair("a thousand people spread evenly, four rounds / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 4, runs=1000, law="exactly"),
     _pair("60 people / three of them moved", SMALL, [33, 10, 2, 15], FIRST, 0.7, 1, runs=1800, law=True),

@@ -87,7 +87,7 @@ def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
 
 VOTES = [
     _votes("counts 2, 1, 0, 0 / one more for C", [2, 1, 0, 0], [2, 1, 1, 0], 1, 1, 0.5, runs=2500),
-    _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=500, watch=("list A",)),
+    _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=740, watch=("list A",)),
     _votes("counts 0, 3, 2 and three strangers / one more for C", [0, 3, 2], [0, 3, 3], 1, 1, 0.7, 3, runs=3000, watch=("list A",), law=True),
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, watch=("list A",), law=True),
@@ -203,7 +203,7 @@ def _scores(one, two, sensitivity, epsilon, exact=True, **settings):
 
 
 SCORES = [
-    _scores([3, 9, 0], [6, 6, -3], 3.0, 1.0, runs=4000, twice=400, watch=(0, 1)),
+    _scores([3, 9, 0], [6, 6, -3], 3.0, 1.0, runs=4000, twice=740, watch=(0, 1)),
     _scores([8, 7, 10, 8, 3], [5, 10, 7, 11, 6], 3.0, 1.5, runs=3000, watch=(1, 3)),
     _scores([0, 0, 0, 0], [1, -1, -1, -1], 1.0, 1.2, runs=2500, watch=(0,)),
     _scores([1499, 1490, 1500, 1500], [1500, 1489, 1499, 1500], 1.0, 2.0, runs=1500),
