@@ -118,7 +118,7 @@ def svt_auto_mean(auto_mean):
     bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     _bound_law(rng, bounds, threshold, epsilon / 3)
     for t in (-40.0, 15.0):                      # where the first candidate passes, or none, as good as surely: both still need noise
-        _bound_law(rng, np.array([_paid(auto_mean, _many(t, epsilon), rng)[0] for _ in range(RUNS // 4)], dtype=float), t, epsilon / 3, named=False)
+        _bound_law(rng, np.array([_paid(auto_mean, _many(t, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), t, epsilon / 3, named=False)
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
     scale = 3 / epsilon
     residuals, counted = (totals - clipped) / (bounds * scale), numbers - len(VALUES)
@@ -362,7 +362,7 @@ def svt_global(release):
 
 def _found(release, answers, threshold, rng, named=True):
     """The runs on these counts, or `Wrong`, with the mistake if it is to be named, unless the ranges have the right law."""
-    runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS if named else RUNS // 4)]
+    runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
     outcomes = Counter(map(tuple, runs))
     names, law, rivals = _two_of(tuple(answers.tolist()), threshold)
     _compare(rng, np.array([outcomes[name] for name in names]), law, rivals if named else {},
