@@ -7,8 +7,11 @@ import importlib
 from pathlib import Path
 
 import checking
+import pytest
 
 import dplib.teaching.check
+from dplib.teaching.check._battery import Pair
+from dplib.teaching.check._battery._test import LEVEL, p_value
 
 HERE = Path(__file__).parent
 SECTIONS = {path.stem: path.parent.name for path in sorted(Path(dplib.teaching.check.__file__).parent.glob("[a-z]*/[a-z]*.py"))}
@@ -24,6 +27,24 @@ def suite(section):
 
 def test_every_section_has_its_answers():
     assert {path.stem for path in HERE.glob("answers/*.py")} == SECTIONS.keys()
+
+
+def pairs(value):
+    """The pairs of tables in a constant of a checker."""
+    if isinstance(value, Pair):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        yield from (pair for item in value for pair in pairs(item))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_two_calls_are_made_often_enough_to_tell(section):
+    """An event of both calls on the one table, and never on the other, in the half of the runs that tests it."""
+    checkers = importlib.import_module(f"dplib.teaching.check.{SECTIONS[section]}.{section}")
+    level = LEVEL / 300                          # of one of the tests of a battery, or less
+    for pair in pairs([value for name, value in vars(checkers).items() if not name.startswith("__")]):
+        twice = [(2 * epsilon, 2 * delta) for epsilon, delta in pair.claims if pair.twice]
+        assert not twice or min(p_value(pair.twice // 4, 0, pair.twice // 2, *claim, level) for claim in twice) < level, pair.what
 
 
 for path in sorted(HERE.glob("answers/*.py")):
