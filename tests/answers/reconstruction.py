@@ -53,8 +53,7 @@ def half_way(group):
 def fitting(count, median, mean, oldest, *, near=0.05 + 1e-9, exact_oldest=True, order=False):
     ages = np.array(list(combinations_with_replacement(range(oldest + 1), count)))
     fits = (np.median(ages, axis=1) == median) & (abs(ages.mean(axis=1) - mean) <= near) & (not exact_oldest or ages[:, -1] == oldest)
-    found = set(map(tuple, ages[fits].tolist()))
-    return {other for ages in found for other in permutations(ages)} if order else found
+    return {other for right in ages[fits].tolist() for other in (permutations(right) if order else [tuple(right)])}
 
 
 def collapse(n, m, majority):
@@ -98,9 +97,8 @@ def by_name(queries, bits, epsilon, rng):
 
 
 def equal_questions_once(queries, bits, epsilon, rng):
-    rows = list(map(tuple, queries.tolist()))
-    once = {row: place for place, row in enumerate(dict.fromkeys(rows))}
-    return private()(np.array(list(once)), bits, epsilon, rng)[[once[row] for row in rows]]
+    once = list({tuple(row): row for row in queries.tolist()}.values())
+    return private()(np.array(once), bits, epsilon, rng)[[once.index(row) for row in queries.tolist()]]
 
 
 def own_counts(seed):
