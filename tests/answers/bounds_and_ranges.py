@@ -50,7 +50,8 @@ def release(*, seed=None, c=2, search=0.5, scale=4.0, monotone=True, reuse=False
 
 
 def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise="fresh", number_noise="fresh", factor=1.0, empty_exact=False,
-            zero_exact=False, constant_exact=False, large_exact=False, sure=np.inf, kept=None):
+            zero_exact=False, constant_exact=False, large_exact=False, sure=np.inf, kept=None,
+            late_exact=False, many_half=False, before=None):
     """An automatic mean from noises of scale 1, and ways to leak with them; farther than `sure` from the threshold its search has no noise."""
     def function(values, bounds, threshold, budget, rng):
         third = budget.epsilon / 3
@@ -60,16 +61,31 @@ def by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), sum_noise=
             if not kept or rng.random() < 0.05:
                 kept[:] = [rho]
             rho = kept[0]
-        asked = -count_above(values, bounds)
-        passed = asked + 2 / pay[0] * laplace(rng, len(bounds)) >= threshold + 2 / pay[0] * rho
+        asked, nu = -count_above(values, bounds), laplace(rng, len(bounds))
+        nu[8 if late_exact else len(nu):] = 0
+        passed = asked + 2 / pay[0] * nu >= threshold + 2 / pay[0] * rho
         passed = np.where(abs(asked - threshold) > sure / pay[0], asked >= threshold, passed)
         bound = bounds[int(np.argmax(passed)) if passed.any() else -1]
         for_sum = {"fresh": factor * for_sum, "search": rho, "search turned": -rho}[sum_noise]
         for_number = {"fresh": for_number, "sum": for_sum, "sum, fresh sign": abs(for_sum) * rng.choice([-1, 1])}[number_noise]
+        if many_half and len(values) > 100:
+            for_sum, for_number = for_sum / 2, for_number / 2
+        if before is not None:
+            before[:], for_number = [for_sum], before[0] if before else for_number
         exact = (empty_exact and len(values) == 0 or zero_exact and len(values) > 0 and not values.any()
                  or constant_exact and len(values) > 1 and np.ptp(values) == 0 or large_exact and len(values) > 300)
         number = len(values) + (0 if exact else for_number / pay[2])
         return bound, np.minimum(values, bound).sum() + bound * for_sum / pay[1], number
+
+    return function
+
+
+def at_epsilon(change):
+    """A third of another epsilon for the noise, a third of the right one in the ledger."""
+    def function(values, bounds, threshold, budget, rng):
+        for _ in range(3):
+            budget.spend(budget.epsilon / 3)
+        return auto_mean()(values, bounds, threshold, Budget(change(budget.epsilon)), rng)
 
     return function
 
@@ -116,6 +132,18 @@ def release_by_hand(*, laplace=lambda rng, size=None: rng.laplace(size=size), va
         if clear_exact:
             noise = np.where(counts > 5000, 0, noise)
         return [(i, counts[i] + noise[i]) for i in found]
+
+    return function
+
+
+def from_noises(*, search=lambda i, count: 1, value=lambda i, count: 1, level=lambda threshold: 1, by_count=False):
+    """A range release whose noises are multiplied by what their place or their count says."""
+    def function(queries, table, threshold, rng):
+        counts, kept = [query(table) for query in queries], {}
+        bar = threshold + 4 * level(threshold) * rng.laplace()
+        found = [i for i, count in enumerate(counts) if count + 8 * search(i, count) * rng.laplace() >= bar][:2]
+        luck = [kept.setdefault(counts[i], rng.laplace()) if by_count else rng.laplace() for i in found]
+        return [(i, counts[i] + 4 * value(i, counts[i]) * noise) for i, noise in zip(found, luck)]
 
     return function
 
@@ -333,6 +361,7 @@ UNUSUAL = [
     (check.svt_global, whole_numbers),
     (check.svt_global, shared_by_those_found),
     (check.svt_global, lambda *arguments: [(i, round(value)) for i, value in release()(*arguments)]),
+    (check.svt_global, lambda *arguments: [(i, round(2 * value) / 2) for i, value in release()(*arguments)]),
     (check.svt_global, release_by_hand(laplace=lambda rng, size=None: rng.exponential(size=size) - rng.exponential(size=size))),
     (check.svt_global, lambda *arguments: [[int(i), value] for i, value in release()(*arguments)]),
     (check.svt_vectorise, lambda values, bounds: np.searchsorted(np.sort(-values), -np.asarray(bounds), side="left")),
@@ -354,6 +383,11 @@ LEAKS = [
     (check.svt_auto_mean, by_hand(laplace=cut(3))),
     (check.svt_auto_mean, by_hand(laplace=cut(4))),
     (check.svt_auto_mean, by_hand(laplace=drawn_again(5))),
+    (check.svt_auto_mean, at_epsilon(lambda epsilon: max(epsilon, 0.9))),
+    (check.svt_auto_mean, at_epsilon(lambda epsilon: 0.9)),
+    (check.svt_auto_mean, by_hand(late_exact=True)),
+    (check.svt_auto_mean, by_hand(many_half=True)),
+    (check.svt_auto_mean, by_hand(before=[])),
     (check.svt_global, release_by_hand(value_noise="search")),
     (check.svt_global, release_by_hand(value_noise="one")),
     (check.svt_global, release_by_hand(value_noise="one, fresh signs")),
@@ -365,4 +399,12 @@ LEAKS = [
     (check.svt_global, release_by_hand(kept=[])),
     (check.svt_global, release_by_hand(laplace=cut(4))),
     (check.svt_global, release_by_hand(laplace=drawn_again(5))),
+    (check.svt_global, from_noises(search=lambda i, count: count != 0)),
+    (check.svt_global, from_noises(search=lambda i, count: i < 8)),
+    (check.svt_global, from_noises(value=lambda i, count: i < 8)),
+    (check.svt_global, from_noises(value=lambda i, count: 0.5 if count > 1000 else 1)),
+    (check.svt_global, from_noises(level=lambda threshold: threshold > 0)),
+    (check.svt_global, from_noises(by_count=True)),
+    (check.svt_global, lambda queries, table, *rest: from_noises()(queries, table, *rest) if len({query(table) for query in queries}) > 1 or len(queries) < 2
+     else [(i, query(table)) for i, query in enumerate(queries[:2]) if query(table) >= rest[0]]),
 ]

@@ -227,6 +227,12 @@ LEAKS = [
     (check.svt_restart, sure(above=3)),
     (check.svt_restart, sure(above=12)),
     (check.svt_restart, sure(below=8)),
+    (check.svt_restart, spoilt(lambda answer, noise, rng: 0.0, after=8)),
+    (check.svt_restart, spoilt(lambda answer, noise, rng: noise / 2, after=8)),
+    (check.svt_restart, alarms(query_scale=lambda c: 4 * c if c > 1 else 2)),
+    (check.svt_restart, lambda answers, threshold, epsilon, c, rng: alarms()(answers, threshold, max(epsilon, 0.5), c, rng)),
+    (check.svt_restart, alarms(lambda c: 2 * min(c, 3), lambda c: 4 * min(c, 3))),
+    (check.svt_restart, alarms(lambda c: 2 * min(c, 5), lambda c: 4 * min(c, 5))),
 ]
 
 

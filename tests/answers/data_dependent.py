@@ -226,6 +226,10 @@ LEAKS = [(check.dd_test, answer) for answer in (
     by_hash, without_outliers, drawn_again, aggregate(label=positional), aggregate(label=balanced), aggregate(share=True),
     aggregate(clipped=False), aggregate(filled_only=True),
     aggregate(no_noise=True), aggregate(fixed=True), aggregate(0.5), aggregate(by=lambda n, blocks: max(n, 1)),
+    aggregate(by=lambda n, blocks: 2 * blocks if n > 100 else blocks), aggregate(by=lambda n, blocks: 2 * blocks if blocks > 10 else blocks),
+    lambda rows, *rest: aggregate(no_noise=len(rows) > 100)(rows, *rest),
+    lambda rows, *rest: aggregate(no_noise=len(rows) > 1 and len(set(rows)) == 1)(rows, *rest),
+    lambda rows, estimate, blocks, low, high, epsilon, rng: aggregate()(rows, estimate, blocks, low, high, max(epsilon, 0.25), rng),
 )]
 
 WRONG = [  # checker, answer, a piece of what it must say
@@ -310,7 +314,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dd_blocks, aggregate(no_epsilon=True), "does not know epsilon"),
     (check.dd_blocks, aggregate(by=lambda n, blocks: 1), "all blocks"),
     (check.dd_blocks, aggregate(by=lambda n, blocks: max(n, 1)), "number of rows"),
-    (check.dd_blocks, aggregate(by=lambda n, blocks: blocks if n > 9 else 2 * blocks), "1 rows, 10 blocks"),
+    (check.dd_blocks, aggregate(by=lambda n, blocks: blocks if n > 9 else 2 * blocks), "1 rows, 12 blocks"),
     (check.dd_blocks, aggregate(no_noise=True), "fresh Laplace noise"),
     (check.dd_blocks, aggregate(fixed=True), "three rows, two blocks"),
     (check.dd_blocks, lambda rows, estimate, blocks, low, high, epsilon, rng: estimate([]), "empty block"),

@@ -338,12 +338,12 @@ def _look_at_noise(my_aggregate, rng):
     if abs(np.median(got) - 0.5) > 7 * max(spread, 0.5) / math.sqrt(600):
         raise Wrong(f"twenty blocks, range [0, 10], one block answers a billion and the others 0: the answers lie around {np.median(got):.4g}, "
                     "but the mean of the clipped answers is 0.5")
-    many, one = list(range(60)), [7]
+    many, equal, one = list(range(120)), 60 * [7], [7]
     cases = [  # rows, what every block answers, blocks, low, high, epsilon, the exact mean
-        (many, 1e9, 5, 0.0, 10.0, 1.0, 10.0),
-        (many, -1e9, 5, -20.0, 10.0, 0.25, -20.0),
-        (many, 3.0, 2, 0.0, 4.0, 2.0, 3.0),
-        (one, 1e6, 10, 0.0, 1.0, 1.0, (9 * 0.5 + 1) / 10),
+        (many[:60], 1e9, 5, 0.0, 10.0, 1.0, 10.0),
+        (many, -1e9, 5, -20.0, 10.0, 0.15, -20.0),
+        (equal, 3.0, 2, 0.0, 4.0, 2.0, 3.0),
+        (one, 1e6, 12, 0.0, 1.0, 1.0, (11 * 0.5 + 1) / 12),
         (one, -math.inf, 8, -4.0, 0.0, 0.5, (7 * -2.0 - 4.0) / 8),
         ([], 0.0, 4, 2.0, 6.0, 1.0, 4.0),
     ]

@@ -38,11 +38,12 @@ def _wider(factor, cells=16):
 
 
 def _noise(rng, errors, scale, what, rivals):
-    """Raise `Wrong` unless `errors` look like Lap(scale), or like whole numbers instead; `rivals`: factor, or several -> why the noise is so wide."""
-    if np.ptp(errors / scale) < 1e-9:
+    """Raise `Wrong` unless `errors` look like Lap(scale), or rounded to a grid; `rivals`: factor, or several -> why the noise is so wide."""
+    if min(np.ptp(errors), np.ptp(errors / scale)) < 1e-9:
         raise Wrong(f"{what} has no noise at all")
-    if np.array_equal(errors, errors.round()):   # whole noise: spread each number evenly over its unit
-        errors = errors + np.random.default_rng(1).uniform(-0.5, 0.5, len(errors))
+    step = np.diff(np.unique(errors.round(9))).min()
+    if np.allclose(errors / step, (errors / step).round(), rtol=0, atol=1e-6):       # rounded, to whole numbers, say: spread each evenly over its cell
+        errors = errors + step * np.random.default_rng(1).uniform(-0.5, 0.5, len(errors))
     residuals = errors / scale
     laws = {f"{what} has {reason}": np.mean([_wider(f) for f in np.atleast_1d(factor)], axis=0) for factor, reason in rivals.items()}
     _compare(rng, _cells(residuals), _wider(1.0), laws, lambda i: f"{what}: the noise does not have the right law; its cell {i + 1} of 16 equally likely ones")
@@ -66,6 +67,7 @@ def _fresh(first, second, who):
 
 VALUES = np.append(np.repeat([0.0, 3.5, 12.0, 40.0, 90.0], [20, 40, 9, 5, 3]), 700.0)     # skewed: one person of 78 has 700
 BOUNDS = np.array([10, 20, 50, 100, 800, 3000])                                # two candidates above everybody
+LONGER = np.append(BOUNDS, [4000, 5000, 6000, 7000])
 
 
 def _mean(values, epsilon):
@@ -117,8 +119,11 @@ def svt_auto_mean(auto_mean):
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
     bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     _bound_law(rng, bounds, threshold, epsilon / 3)
-    for t in (-40.0, 15.0):                      # where the first candidate passes, or none, as good as surely: both still need noise
-        _bound_law(rng, np.array([_paid(auto_mean, _many(t, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), t, epsilon / 3, named=False)
+    # where the first candidate passes, or none, as good as surely: both still need noise, and so do twice as many people at another epsilon
+    _bound_law(rng, np.array([_paid(auto_mean, _many(-40.0, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), -40.0, epsilon / 3, named=False)
+    more = np.tile(VALUES, 2)
+    last = np.array([_paid(auto_mean, (more.copy(), LONGER.copy(), 45.0, 0.3), rng) for _ in range(RUNS // 2)], dtype=float).T
+    _bound_law(rng, last[0], 45.0, 0.1, more, LONGER, named=False)
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
     scale = 3 / epsilon
     residuals, counted = (totals - clipped) / (bounds * scale), numbers - len(VALUES)
@@ -132,14 +137,17 @@ def svt_auto_mean(auto_mean):
         raise Wrong("the noisy sum has noise for sensitivity 1, but one person can move it by the whole bound")
     if np.median(np.abs(residuals)) > 1 and abs(np.median(np.abs(totals - clipped)) / (BOUNDS[-1] * scale) - np.log(2)) < 0.08:
         raise Wrong("the noise on the sum is for the last candidate: once the bound is chosen, one person moves the sum by at most that bound")
-    for errors, wide, what in ((totals - clipped, bounds * scale, "the noisy sum"), (counted, scale, "the noisy count")):
+    for errors, wide, what in ((totals - clipped, bounds * scale, "the noisy sum"), (counted, scale, "the noisy count"),
+                               (last[1] - np.minimum(more[:, None], last[0]).sum(axis=0), last[0] * 10, f"the noisy sum of {len(more)} people at ε = 0.3"),
+                               (last[2] - len(more), 10, f"the noisy count of {len(more)} people at ε = 0.3")):
         _noise(rng, errors, wide, what, {
             1 / 3: "a third of the noise it needs: all of ε was spent on it alone", 0.5: "half of the noise it needs", 2.0: "twice the noise it needs",
             1.5: "noise for a smaller share of ε than a third: accuracy thrown away", 2 / 3: "noise for half of ε, but its share is a third"})
     chosen = np.searchsorted(BOUNDS, bounds)
     for one, two, who in ((residuals, counted, "the sum and the count"), (residuals, chosen, "the search for the bound and the sum"),
                           (counted, chosen, "the search for the bound and the count"), (chosen[1:], chosen[:-1], "one search and the next"),
-                          (residuals[1:], residuals[:-1], "one sum and the next"), (counted[1:], counted[:-1], "one count and the next")):
+                          (residuals[1:], residuals[:-1], "one sum and the next"), (counted[1:], counted[:-1], "one count and the next"),
+                          (residuals[1:], counted[:-1], "one count and the next sum"), (counted[1:], residuals[:-1], "one sum and the next count")):
         _fresh(one, two, f"{who} share")
     form = Numbers(3, names=("the bound", "the sum", "the count"))
     return f"ledger, bound, sum and count are what they must be; {battery(auto_mean, form, MEANS, call=_paid, seed=24)}"
@@ -167,14 +175,14 @@ def _poor(auto_mean, rng):
     raise Wrong("with 0.5 of 0.9 already spent by somebody else it released everything all the same: let the ledger refuse")
 
 
-def _bound_law(rng, bounds, threshold, epsilon, named=True):
-    if not np.isin(bounds, BOUNDS).all():
+def _bound_law(rng, bounds, threshold, epsilon, values=VALUES, candidates=BOUNDS, named=True):
+    if not np.isin(bounds, candidates).all():
         raise Wrong("the bound is not always one of the candidates")
-    asked = -(VALUES[:, None] > BOUNDS).sum(axis=0).astype(float)
+    asked = -(values[:, None] > candidates).sum(axis=0).astype(float)
 
     def law(noise, answers=asked, silent=-1):
         pmf = index_pmf(answers, threshold=threshold, noise=noise)
-        share = np.full(len(BOUNDS), 1 / len(BOUNDS)) if silent == "random" else np.eye(len(BOUNDS))[silent]
+        share = np.full(len(asked), 1 / len(asked)) if silent == "random" else np.eye(len(asked))[silent]
         return pmf[:-1] + pmf[-1] * share
 
     right = scales(epsilon, monotone=True)
@@ -185,11 +193,11 @@ def _bound_law(rng, bounds, threshold, epsilon, named=True):
         "the search for the bound spends all of ε, not a third": law(scales(3 * epsilon, monotone=True)),
         "the noise of the search for the bound is half of what it must be": law(scales(2 * epsilon, monotone=True)),
         "the search for the bound has no noise: the bound tells the exact counts": law(scales(1000 * epsilon)),
-        "the bound is always the last candidate: private, but with noise for the one in a million": np.eye(len(BOUNDS))[-1],
+        "the bound is always the last candidate: private, but with noise for the one in a million": np.eye(len(asked))[-1],
         "the counts have the wrong sign: it stops where many are above the bound": law(right, -asked),
     }
-    counts = (bounds[:, None] == BOUNDS).sum(axis=0)
-    _compare(rng, counts, law(right), rivals if named else {}, lambda i: f"at threshold {threshold:g} the bound {BOUNDS[i]}")
+    counts = (bounds[:, None] == candidates).sum(axis=0)
+    _compare(rng, counts, law(right), rivals if named else {}, lambda i: f"at ε = {3 * epsilon:g} and threshold {threshold:g} the bound {candidates[i]}")
 
 
 @checker
@@ -329,10 +337,10 @@ def _counts(one, two, threshold, **settings):
 
 RANGES = [
     _counts([0], [1], 0.0, runs=2000, twice=740),
-    _counts([0, 0, 0], [1, 1, 1], 10.0),
+    _counts([0, 0, 0], [1, 1, 1], 10.0, runs=2000),
     _counts([50, 120, 50], [50, 121, 51], 100.0),
     _counts([60, 60, 60, 60, 60, 300], [61, 60, 61, 60, 61, 301], 100.0),
-    _counts([10_000, 12_000], [10_001, 12_001], 100.0),
+    _counts([12_000, 12_000], [12_001, 12_000], 100.0),
 ]
 
 
@@ -341,9 +349,17 @@ def svt_global(release):
     """`release(queries, table, threshold, rng)`: [(index, value), ...] at epsilon = 1 for at most two ranges."""
     if is_stub(release):
         raise NotAttempted
-    rng, threshold, answers = luck(26), 100.0, np.array([92.0, 103.0, 60.0, 101.0])
-    runs = _found(release, answers, threshold, rng)
-    _found(release, np.array([70.0, 135.0, 68.0, 131.0]), threshold, rng, named=False)            # clear ones need noise too
+    rng = luck(26)
+    _values(rng, *_found(release, np.array([92.0, 103.0, 60.0, 101.0]), 100.0, rng))
+    clear, equal = np.array([4970.0, 4968.0, *[4900.0] * 6, 5035.0, 5031.0]), np.zeros(4)          # clear ones need noise too, late ones and equal ones
+    for answers, threshold, size in ((clear, 5000.0, RUNS), (equal, 0.0, RUNS // 3)):
+        _values(rng, *_found(release, answers, threshold, rng, size, named=False))
+    looked = battery(release, lambda pair: Lines(tuple(range(len(pair.one[0])))), RANGES, call=_ranges, seed=26)
+    return f"it reads its own table, and pays for ranges and values; {looked}"
+
+
+def _values(rng, runs, answers):
+    """Raise `Wrong` unless the values of the ranges that were found have the noise that they need."""
     found, errors, many, place = np.array([(i, value - answers[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
     wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)     # a range that was found alone may have all of ε/2
     if np.ptp(errors) > 1e-9 and errors.mean() > 1.2 and not rng.centred:   # fresh noise has mean 0 with standard error below .08
@@ -356,31 +372,34 @@ def svt_global(release):
     twins = np.array([[value - answers[i] for i, value in run.items()] for run in runs if len(run) == 2])
     _fresh(*twins.T, "the two values share")
     _fresh((errors / wide)[place == 0], found[place == 0], "the search and the values share")
-    looked = battery(release, lambda pair: Lines(tuple(range(len(pair.one[0])))), RANGES, call=_ranges, seed=26)
-    return f"it reads its own table, and pays for ranges and values; {looked}"
 
 
-def _found(release, answers, threshold, rng, named=True):
-    """The runs on these counts, or `Wrong`, with the mistake if it is to be named, unless the ranges have the right law."""
-    runs = [_ranges(release, (answers, threshold), rng) for _ in range(RUNS)]
+def _found(release, answers, threshold, rng, size=RUNS, named=True):
+    """The runs on these counts, and the counts, or `Wrong`, with the mistake if it is to be named, unless the ranges have the right law."""
+    runs = [_ranges(release, (answers, threshold), rng) for _ in range(size)]
     outcomes = Counter(map(tuple, runs))
-    names, law, rivals = _two_of(tuple(answers.tolist()), threshold)
-    _compare(rng, np.array([outcomes[name] for name in names]), law, rivals if named else {},
-             lambda i: f"on the counts {answers.tolist()}, threshold {threshold:g}: the outcome with the ranges {list(names[i])}")
-    return runs
+    names, law, rivals = _two_of(tuple(answers.tolist()), threshold, named)
+    counts = np.array([outcomes[name] for name in names[:len(law)]])
+    if len(names) > len(law):
+        counts, law = np.append(counts, size - counts.sum()), np.append(law, 1 - law.sum())
+    _compare(rng, counts, law, rivals, lambda i: f"on the counts {answers.tolist()}, threshold {threshold:g}: the outcome with the ranges {list(names[i])}")
+    return runs, answers
 
 
 @cache
-def _two_of(answers, threshold):
-    """Names and laws of the outcomes of a run that stops at its second Yes, epsilon 1/2 for the comparisons."""
-    k = len(answers)
-    names = [(), *((i,) for i in range(k)), *combinations(range(k), 2)]
+def _two_of(answers, threshold, named):
+    """Names and laws of the outcomes of a run that stops at its second Yes, epsilon 1/2 for the comparisons; a last name for those with a hopeless range."""
+    k, near = len(answers), [i for i, answer in enumerate(answers) if abs(answer - threshold) < 50]
+    pure = [(), *((i,) for i in near), *combinations(near, 2)]
+    names = pure if len(near) == k else [*pure, ("any other",)]
 
     def law(noise):
-        replies = [np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name) for name in names]
+        replies = [np.isin(np.arange(k if len(name) < 2 else name[1] + 1), name) for name in pure]
         return np.exp([log_probability(those, answers, threshold=threshold, noise=noise) for those in replies])
 
     right = law(scales(0.5, c=2, monotone=True))
+    if not named:
+        return names, right, {}
     rivals = {
         "the search has the noise for one range, but it finds two: c=2": law(scales(0.5, monotone=True)),
         "the search spends all of ε, and the values have to be paid for too": law(scales(1.0, c=2, monotone=True)),
