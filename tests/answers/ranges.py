@@ -503,7 +503,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_release, lambda counts, epsilon, rng: counts, "levels of 1, 2, 4"),
     (check.range_release, lambda counts: counts, "TypeError"),
     (check.range_release, release(factor=lambda levels, epsilon: 2.0), "times as often"),
-    (check.range_release, release(factor=lambda levels, epsilon: 3 / epsilon), "and all share ε"),
+    (check.range_release, release(factor=lambda levels, epsilon: 3 / epsilon), "that of three levels"),
     (check.range_counter, wall(counter(factor=lambda levels, epsilon: 2.0)), "times as often"),
     (check.range_counter, wall(counter(factor=lambda levels, epsilon: 3 / epsilon)), "and all share ε"),
     (check.range_scale, {**SCALES, ("binary", "replace"): 22}, "two nodes of a level"),
