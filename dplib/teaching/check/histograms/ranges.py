@@ -103,7 +103,8 @@ def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.co
 
     def wrong(counts, epsilon, rng):
         rows, starts, level, leaves = given(len(counts))
-        noise = (draw(rng, len(rows)) if callable(draw) else getattr(rng, draw)(size=len(rows)))[level if shared else ...] * np.broadcast_to(scale(level[-1] + 1), level[-1] + 1)[level] / epsilon
+        drawn = draw(rng, len(rows)) if callable(draw) else getattr(rng, draw)(size=len(rows))
+        noise = drawn[level if shared else ...] * np.broadcast_to(scale(level[-1] + 1), level[-1] + 1)[level] / epsilon
         return np.split(rows @ (counts + leaves @ noise), starts)
 
     return wrong
