@@ -60,6 +60,15 @@ def by_rank(middle, lengths=True):
     return function
 
 
+def with_epsilon(other):
+    """Pays for epsilon, and draws with another."""
+    def function(values, low, high, epsilon, budget, rng):
+        budget.spend(epsilon)
+        return MEDIAN(values, low, high, other(epsilon, len(values)), Budget(1e9), rng)
+
+    return function
+
+
 def nan_to_zero(values, *given):
     return median()(np.nan_to_num(values), *given)
 
@@ -326,6 +335,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.em_median, median(data=True), "the same in all"),
     (check.em_median, median(fixed=True), "a seed is fixed inside"),
     (check.em_median, nan_to_zero, "a NaN is counted as 0"),
+    (check.em_median, lambda values, *given: median()(np.where(np.isnan(values), given[1], values), *given), "a NaN is counted as high"),
     (check.em_median, lambda values, *given: median()(np.where(np.isfinite(values), values, given[0]), *given), "an infinite value is counted as low"),
     (check.em_median, lambda values, *given: median()(values[~np.isinf(values)], *given), "an infinite value is left out"),
     (check.em_median, lambda values, *given: median()(np.where((values >= given[0]) & (values <= given[1]), values, given[0]), *given), "within 40 of 800"),
@@ -376,6 +386,8 @@ LEAKS = [
         lambda scores, sensitivity, epsilon, rng: int(np.argmax(scores)) if scores.max() > 1000 else FLIP(scores, sensitivity, epsilon, rng),
         lambda scores, sensitivity, epsilon, rng: FLIP(scores, sensitivity, 1.0, rng))),
     *((check.em_median, leak) for leak in (
+        *(with_epsilon(lambda e, n, least=least: max(e, least)) for least in (0.5, 1.0)),
+        *(with_epsilon(lambda e, n, most=most: 2 * e if n > most else e) for most in (8, 100)),
         median(fixed=True), median(data=True), median(2.0), keeps_nan, remembers(MEDIAN), by_rank(lambda n: (n + 1) // 2), by_rank(lambda n: n // 2),
         by_rank(lambda n: n / 2, lengths=False),
         lambda values, low, high, epsilon, budget, rng: MEDIAN(values, low, high, epsilon, budget, rng) if len(values) else low + 0 * budget.spend(epsilon),

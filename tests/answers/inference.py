@@ -191,6 +191,8 @@ LEAKS = [
     (check.inf_pair, pair((0.8, 0.8))), (check.inf_pair, pair((0.9, 0.9))), (check.inf_pair, pair((0.4, 0.4))), (check.inf_pair, pair(low=-1e9)),
     (check.inf_pair, pair(one=True)), (check.inf_pair, pair((1.0, 0.0))),
     (check.inf_pair, half_for_many), (check.inf_pair, rounded_first),
+    (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, max(epsilon, 0.5), rng)),
+    (check.inf_pair, lambda charges, cap, epsilon, rng: pair((0.0, 0.0) if len(charges) and not charges.any() else (1.0, 1.0))(charges, cap, epsilon, rng)),
     (check.inf_pair, ninth()), (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, 2 * epsilon, rng)),
     (check.inf_pair, lambda charges, cap, epsilon, rng: (np.clip(charges, 0, cap).sum() / cap, len(charges) + rng.laplace(scale=1 / epsilon))),
     (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, epsilon, np.random.default_rng(1))),

@@ -218,9 +218,62 @@ class Coins:
         return int(whole(scale, self.rng)(1)[0])
 
 
+class Changed:
+    """Laplace noise, and what an answer makes of it."""
+
+    def __init__(self, rng, make):
+        self.rng, self.make = rng, make
+
+    def laplace(self, scale, size=None):
+        return self.make(self.rng.laplace(scale=scale, size=size), scale)
+
+
+def clipped(noise, scale):
+    return np.clip(noise, -2 * 2**0.5 * scale, 2 * 2**0.5 * scale)
+
+
+def again(noise, scale):
+    """Drawn again where it is far out: what is left of an exponential law after so many whole stretches."""
+    return np.sign(noise) * (np.abs(noise) % (2 * 2**0.5 * scale))
+
+
+def wrapped(noise, scale):
+    return (noise + 2 * scale) % (4 * scale) - 2 * scale
+
+
+def changed(make):
+    return lambda counts, epsilon, rng: release()(counts, epsilon, Changed(rng, make))
+
+
+class ClippedStack(Stack):
+    make = staticmethod(clipped)
+
+    def __init__(self, days, epsilon, rng):
+        super().__init__(days, epsilon, Changed(rng, self.make))
+
+
 class WholeStack(Stack):
     def __init__(self, days, epsilon, rng):
         super().__init__(days, epsilon, Coins(rng))
+
+
+class Later(Stack):
+    """From the ninth day on there is this part of the noise."""
+
+    rest = 0.0
+
+    def __init__(self, days, epsilon, rng):
+        super().__init__(days, epsilon, rng)
+        self.t = 0
+
+    def day(self, visits):
+        self.t += 1
+        self.scale *= self.rest if self.t == 9 else 1
+        return super().day(visits)
+
+
+class HalfLater(Later):
+    rest = 0.5
 
 
 class NeverNegative(Stack):
@@ -445,11 +498,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_release, release(passes=list), "not consistent"),
     (check.range_release, release(draw="normal"), "like those of normal noise"),
     (check.range_release, release(shared=True), "one noise serves all nodes"),
+    (check.range_release, changed(wrapped), "the noise is cut off"),
     (check.range_release, frozen, "a seed is fixed inside"),
     (check.range_release, lambda counts, epsilon, rng: counts, "levels of 1, 2, 4"),
     (check.range_release, lambda counts: counts, "TypeError"),
     (check.range_release, release(factor=lambda levels, epsilon: 2.0), "times as often"),
-    (check.range_release, release(factor=lambda levels, epsilon: 3 / epsilon), "and all share ε"),
+    (check.range_release, release(factor=lambda levels, epsilon: 3 / epsilon), "that of three levels"),
     (check.range_counter, wall(counter(factor=lambda levels, epsilon: 2.0)), "times as often"),
     (check.range_counter, wall(counter(factor=lambda levels, epsilon: 3 / epsilon)), "and all share ε"),
     (check.range_scale, {**SCALES, ("binary", "replace"): 22}, "two nodes of a level"),
@@ -521,6 +575,13 @@ LEAKS = [
     (check.range_release, lambda counts, epsilon, rng: release()(counts, 2.0, rng)),
     (check.range_release, lambda counts, epsilon, rng: release()(counts, 1.0, rng)),
     (check.range_release, release(factor=lambda levels, epsilon: (1 + math.log(2 ** (levels - 1))) / epsilon)),
+    (check.range_release, lambda counts, epsilon, rng: release(factor=3.0 if counts.sum() <= 1000 else 1.5)(counts, epsilon, rng)),
+    (check.range_release, changed(lambda noise, scale: np.where(np.arange(noise.size) < 8, noise, 0))),
+    (check.range_release, changed(again)),
+    (check.range_release, changed(clipped)),
+    (check.range_counter, Later),
+    (check.range_counter, HalfLater),
+    (check.range_counter, ClippedStack),
     (check.range_counter, PerLevel),
     (check.range_counter, wall(agreeing(lambda levels: 1 + math.log(2 ** (levels - 1))))),
     (check.range_counter, wall(each_alone)),

@@ -143,6 +143,7 @@ VISITS = [                                       # the last with as many runs as
             runs=1500),
     _visits("3,000 visits / the same and one at half the cap", list(np.linspace(0, 1, 3000)), [0.5], 1.0, 2.0, runs=2000),
     _visits("40 visits / the same and four at half the cap", list(np.linspace(0, 1500, 40)), [500.0] * 4, 1000.0, 0.5, runs=3000),
+    _visits("two visits that cost nothing / the same and ten at the cap", [0.0, 0.0], [100.0] * 10, 100.0, 0.1, runs=400),
     _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=45_000),
 ]
 

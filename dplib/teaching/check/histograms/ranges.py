@@ -103,7 +103,8 @@ def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.co
 
     def wrong(counts, epsilon, rng):
         rows, starts, level, leaves = given(len(counts))
-        noise = getattr(rng, draw)(size=len(rows))[level if shared else ...] * np.broadcast_to(scale(level[-1] + 1), level[-1] + 1)[level] / epsilon
+        drawn = draw(rng, len(rows)) if callable(draw) else getattr(rng, draw)(size=len(rows))
+        noise = drawn[level if shared else ...] * np.broadcast_to(scale(level[-1] + 1), level[-1] + 1)[level] / epsilon
         return np.split(rows @ (counts + leaves @ noise), starts)
 
     return wrong
@@ -125,6 +126,21 @@ def _redrawn(counts, epsilon, rng):
     return histograms.consistent(np.split(noisy, 2 ** np.arange(1, L) - 1))
 
 
+def _again_far_out(rng, size, most=2 * 2**0.5):
+    noise = rng.laplace(size=size)
+    while (far := np.abs(noise) > most).any():
+        noise[far] = rng.laplace(size=far.sum())
+    return noise
+
+
+def _clipped(rng, size, most=2 * 2**0.5):
+    return np.clip(rng.laplace(size=size), -most, most)
+
+
+def _wrapped(rng, size, most=2):
+    return (rng.laplace(size=size) + most) % (2 * most) - most
+
+
 RELEASES = {
     "there is no noise": _noisy(lambda L: 0),
     "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on every level": _noisy(lambda L: 1),
@@ -138,6 +154,9 @@ RELEASES = {
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _noisy(lambda L: L / 2**0.5),
     "the noise is normal: no ε holds, whatever its size": _noisy(draw="normal"),
     "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _noisy(lambda L: 2**0.5 * L, "normal"),
+    "the noise is cut off, drawn again where it is far out: what comes out at its end on one table cannot come from a neighbour": _noisy(draw=_again_far_out),
+    "the noise is cut off at both ends: what comes out there on one table cannot come from a neighbour": _noisy(draw=_clipped),
+    "the noise is cut off, and what is far out comes in again at the other end: what comes out there cannot come from a neighbour": _noisy(draw=_wrapped),
     "one noise serves all nodes of a level: their differences are exact": _noisy(shared=True),
     "private, but this is the flat histogram added up: the upper levels were not measured": _noisy(lambda L: 1, passes=list),
     "consistent, but the upper levels are not used: least squares averages what they say with the sum of the children": _noisy(passes=list),
@@ -186,7 +205,7 @@ TABLES = [
     _tables("four bins / one more person in the last", [3, 0, 4, 7], [0, 0, 0, 1], 0.5, runs=500),
     _tables("four bins / five more in the third", [5, 5, 5, 5], [0, 0, 5, 0], 0.5, 1.38, runs=2500, law=True),
     _tables("eight bins / six more in the first", [0, 0, 40, 7, 0, 1, 9, 5], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1000, law=True),
-    _tables("two bins of thousands / four more in the second", [4000, 2500], [0, 4], 0.5, 1.38, runs=800),
+    _tables("two bins of thousands / four more in the second", [4000, 2500], [0, 4], 0.5, 1.38, runs=800, law=True),
     _tables("8 bins, ε = 0.55 / two more in the last", np.arange(8) % 3, [0] * 7 + [2], 0.55, runs=300),
 ]
 
@@ -204,7 +223,13 @@ def range_release(release):
     if bins > 1.06 or sums > 1.05 and bins > 0.95:               # who gives the bins more of ε has less noise there
         raise Wrong(f"consistent, but noisier than least squares: on 16 bins {bins:.3f} times the variance that it needs, on their sums {sums:.3f} times; "
                     "has each level its share of ε, and do a parent's own number and the sum of its children's count by how exact they are?")
+    each = np.mean(off**2, axis=0)               # the standard errors are 0.026 of their mean
+    if each.min() < 0.8 * each.mean():
+        raise Wrong(f"on 16 bins the noise of bin {each.argmin() + 1} has {each.min() / each.mean():.2f} times the variance that it has on average: "
+                    "a person in any bin is counted on every level, and all nodes need noise")
     apart = np.abs(off[:, 0::2] - off[:, 1::2])                  # what a parent says cancels: two Laplace leaves
+    if apart.max() < 3.5 * np.sqrt(np.mean(apart**2)):           # 16 of them are farther out for normal noise, 200 for Laplace noise
+        raise Wrong("on 16 bins the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
     if np.mean(apart > 3 * np.sqrt(np.mean(apart**2))) < 0.0056:     # 0.0099 for Laplace noise, 0.0027 for normal noise
         raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, whatever its size")
     return f"parents equal the sum of their children, and {looked}"
@@ -329,10 +354,28 @@ def range_counter(Wall):
     long = _seasons("16 days", np.full(16, 1000), np.zeros(16, int), 0.3)
     blocks, rows, totals = np.array([day.bit_count() for day in range(1, 17)]), _tree_rows(16, 2), np.tri(16)
     agreed = np.mean(np.diag(totals @ np.linalg.inv(rows.T @ rows) @ totals.T) / blocks)
-    _, more = _counts_its_levels(Wall, _season, long, np.eye(16), blocks, 1500, agreed)
+    off, more = _counts_its_levels(Wall, _season, long, np.eye(16), blocks, 1500, agreed)
+    _pays_for_each_day(off, long, np.linalg.inv(rows.T @ rows))
     if more > 1.8:                               # 1 for the solution, 1.44 for one level too many
         raise Wrong(f"private, but on 16 days the noise has {more:.1f} times the variance that it needs")
     return looked
+
+
+def _pays_for_each_day(off, long, agreed):
+    """`Wrong` if the blocks of a day cost more than ε: 1/scale of each, from the errors of the totals; that of their sum is as good.
+
+    The solution pays ε, with a standard error of 0.02; a tree without a root 1.18 ε, as the two halves stand for the whole as well.
+    """
+    end, node = np.arange(1, 17), 2 * 5**2 / long.one[1] ** 2
+    inside = (end - (end & -end) < end[:, None]) & (end[:, None] <= end)         # day (row) in the block that is complete on a day (column)
+    noise = off - np.column_stack([np.zeros(len(off)), off])[:, end - (end & -end)]
+    if np.abs(noise).max() < 3.3 * np.sqrt(np.mean(noise**2)):   # of 24,000 normal noises 23 would be farther out, and of Laplace noises 200
+        raise Wrong("on 16 days the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
+    least = np.diag(inside.T @ agreed @ inside) if abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2 else 1.0
+    paid = inside @ np.sqrt(node * least / np.maximum(np.mean(noise**2, axis=0), 1e-9)) / 5
+    if paid.max() > 1.3:
+        raise Wrong(f"in a season of 16 days a visit on day {paid.argmax() + 1} costs {paid.max():.3g} ε: a visit on any day lies in a block of every level, "
+                    "and 1/scale of its blocks, added up, may be ε")
 
 
 # ----------------------------------------------------------------------------------------------------------------------- a private cut

@@ -252,6 +252,7 @@ MEDIANS = {
         _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
     "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
     "a NaN is counted as 0; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.nan_to_num(x), low=low, high=high)),
+    "a NaN is counted as high; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.where(np.isnan(x), high, x), low=low, high=high)),
     "an infinite value is counted as low; only a NaN is": _median(clip=lambda x, low, high: sens.clip(np.where(np.isfinite(x), x, low), low=low, high=high)),
     "an infinite value is left out; it is a person below or above, so clip it":
         _median(clip=lambda x, low, high: sens.clip(x[~np.isinf(x)], low=low, high=high)),
@@ -279,6 +280,8 @@ EARNERS = [
     _earners("41 values, twelve of them infinite / the same and a trillion", [*np.linspace(700, 900, 21), *2 * [-math.inf, *5 * [math.inf], *4 * [-1e9]]],
              [1e12], 0.0, 1000.0, 1.0, 40.0, 0.8, runs=400),
     _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=400),
+    _earners("110 values, nearly all at the ends / the same and 23 at the bottom", np.repeat([0.0, 0.8, 10.0], [43, 13, 54]), [0.0] * 23, 0.0, 10.0,
+             0.1, 10.0, 0.99, runs=1100, law=True),
     _earners("two equal values / the same and two at the top", [1.0, 1.0], [9.0, 9.0], -8.0, 10.0, 1.0, 18.0, 0.99, runs=3500),
     _earners("one value / the same and one at the bottom", [1.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4500),
     _earners("two values / the same and one at the bottom", [1.0, 9.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=3500),
