@@ -249,6 +249,25 @@ def drawn_again(enough):
     return function
 
 
+def with_noise(noise):
+    """These two noises of scale 1, each times what the sum or the count needs."""
+    def function(values, low, high, epsilon, rng):
+        noises = noise(rng)
+        return (sensitivity.clip(values, low=low, high=high).sum() + noises[0] * max(abs(low), abs(high)) * 2 / epsilon, len(values) + noises[1] * 2 / epsilon)
+
+    return function
+
+
+def count_of_the_call_before():
+    last = []
+
+    def noises(rng):
+        last[:] = [*last[-1:], rng.laplace()]
+        return last[0], last[-1]
+
+    return noises
+
+
 def upper_only(values, low, high):
     return np.nan_to_num(np.minimum(values, high), nan=low, neginf=-1e12)
 
@@ -510,7 +529,9 @@ LEAKS = [
         lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, 1.0, rng),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + rng.laplace(scale=arguments[2] / arguments[3])),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: never_negative(np.round(got), arguments[2] / arguments[3], rng)),
-        then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + same_size(rng, arguments[2] / arguments[3], got)))),
+        then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + same_size(rng, arguments[2] / arguments[3], got)),
+        counts(scale=lambda most: min(most, 8)), lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, max(epsilon, 0.5), rng),
+        by_some_films(lambda exact: exact < 1000))),
     *((check.lap_discrete, leak) for leak in (
         whole(draw=lambda rng, rate, shape: np.full(shape, rng.geometric(0.5))), equal_counts_only, at_most_the_total, whole(draw=same_sign), kept(WHOLE),
         lambda value, step, epsilon, rng: WHOLE(value, step, epsilon, np.random.default_rng(3)),
@@ -529,5 +550,8 @@ LEAKS = [
         lambda values, low, high, epsilon, rng: PARTS(values, low, high, epsilon * (1 + (len(values) > 100)), rng),
         lambda values, low, high, epsilon, rng: PARTS(values[:100], low, high, epsilon, rng),
         lambda values, low, high, epsilon, rng: PARTS(values, low, high, 1.0, rng),
-        lambda values, low, high, epsilon, rng: (PARTS(values, low, high, epsilon, rng)[0], len(values) + PARTS([], low, high, 2 * epsilon, rng)[1]))),
+        lambda values, low, high, epsilon, rng: (PARTS(values, low, high, epsilon, rng)[0], len(values) + PARTS([], low, high, 2 * epsilon, rng)[1]),
+        with_noise(lambda rng: rng.laplace() * rng.choice([-1, 1], 2)), with_noise(count_of_the_call_before()),
+        with_noise(lambda rng: np.clip(rng.laplace(size=2), -(2**1.5), 2**1.5)),
+        lambda values, low, high, epsilon, rng: PARTS(values, low, high, max(epsilon, 0.5), rng))),
 ]

@@ -176,10 +176,33 @@ def for_the_rows_furthest_apart(table, epsilon, rng):
     return means(scale=lambda n, d: (np.abs(rows[:, None] - rows).sum(axis=2).max() or d) / n)(table, epsilon, rng)
 
 
+def equal_columns_once(table, epsilon, rng):
+    n, d = table.shape
+    noise = {column.tobytes(): rng.laplace(scale=d / n / epsilon) for column in table.T}
+    return [column.mean() + noise[column.tobytes()] for column in table.T]
+
+
+def exact_where_all(table, epsilon, rng):
+    return table.mean(axis=0) if table.all() else means()(table, epsilon, rng)
+
+
+def first_eight(table, epsilon, rng):
+    return np.where(np.arange(table.shape[1]) < 8, means()(table, epsilon, rng), table.mean(axis=0))
+
+
+def half_for_more_than_forty(table, epsilon, rng):
+    return means(0.5 if len(table) > 40 else 1)(table, epsilon, rng)
+
+
+def one_row_fewer(table, epsilon, rng):
+    n, d = table.shape
+    return table.sum(axis=0) / max(n - 1, 1) + rng.laplace(scale=d / n / epsilon, size=d)
+
+
 LEAKS = [(check.mem_release, leak) for leak in (
     only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
     changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns,
-    for_columns_that_vary, for_the_rows_furthest_apart)]
+    for_columns_that_vary, for_the_rows_furthest_apart, equal_columns_once, exact_where_all, first_eight, half_for_more_than_forty, one_row_fewer)]
 
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}

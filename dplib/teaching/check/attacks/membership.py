@@ -183,7 +183,9 @@ TABLES = [
     _flip("400 rows, ε = 0.05 / ones in the last eight", _rng.integers(0, 2, (400, 3)) * (np.arange(400) < 392)[:, None], range(392, 400), range(3), 0.05),
     *(_flip(f"{at['n']} rows, {at['d']} columns, ε = {at['epsilon']} / one row different", _rng.integers(0, 2, (at["n"], at["d"])), [0],
             range(at["d"]), at["epsilon"], runs=2500) for at in drawn(1, 531, n=(4, 40), d=(2, 7), epsilon=(0.3, 1.2))),
-    _flip("one column with a single one / five more of its rows are ones", np.eye(20, 1, dtype=int), range(1, 6), [0], 0.3, runs=40_000),
+    _flip("ones only, in ten columns / zeros in the last two of a row", np.ones((6, 10), int), [2], [8, 9], 0.8, runs=600),
+    _flip("two rows, one of them a one / both are", [[1], [0]], [1], [0], 1.0, runs=2000),
+    _flip("one column with a single one / five more of its rows are ones", np.eye(60, 1, dtype=int), range(1, 6), [0], 0.3, runs=40_000),
 ]
 
 

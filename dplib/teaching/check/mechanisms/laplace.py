@@ -2,6 +2,7 @@
 import functools
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -344,8 +345,12 @@ def lap_contribution(counts):
         raise Wrong(f"{many:,} people with one row each: {got.sum():,.0f} rows were kept, and none had to go; a bound on the whole table lets one person "
                     "push out another")
     seen = battery(counts, lambda pair: Numbers(pair.one[1], "film"), RATERS, mistakes=BOUNDS,
-                   crowds=[_one_each(3000, 9, 1.0), _one_each(3000, 1, 0.4), _one_each(2000, 3, 1.7), _one_each(3000, 2, 1.0, calls=24)],
+                   crowds=[_one_each(3000, 9, 1.0), _one_each(3000, 1, 0.4), _one_each(2000, 3, 1.7), _one_each(800, 20, 1.0, calls=1),
+                           _one_each(3000, 1, 0.15, calls=2), _one_each(3000, 2, 1.0, calls=24)],
                    right=_counting(), seed=44)
+    fans = [(f"fan {i % 50}", 0) for i in range(1000)]
+    if len({float(numbers(answered(counts, list(fans), 1, 20, 0.1, rng), (1,), "the count of 1,000 rows")[0]) for _ in range(6)}) == 1:
+        raise Wrong("1,000 rows of 50 people for one film: the count is the same in six calls: there is no noise there")
     return f"at most that many rows of a person, by lot; {seen}"
 
 
@@ -461,13 +466,42 @@ TABLES = [
     Pair("30 sevens, ten infinities, 60 NaN", *2 * ((np.repeat([7.0, math.inf, math.nan], [30, 10, 60]), -10.0, 8.0, 2.0),),
          truth=2 * ((-310.0, 100.0),), runs=200, within=(NEAR * 10, NEAR), share=0.6),
     _rows("400 values / the same and two at the upper bound", list(np.linspace(-30, 30, 400)), [25.0, 25.0], -20.0, 25.0, 0.8, runs=3000),
+    _rows("five values, ε = 0.2 / the same and two at the upper bound", [1.0, 4.0, 9.0, 16.0, 25.0], [30.0, 30.0], -5.0, 30.0, 0.2, runs=6000),
 ]
+
+
+UNITS = "in units of the right noise, "
+
+
+class _Parts(Numbers):
+    """Looked at in units of the right noise too: a sum and a count can share a noise that each scales by its own step."""
+
+    def units(self, pair, *outputs):
+        _, low, high, epsilon = pair.one
+        unit = 2 / epsilon * np.array([max(abs(low), abs(high)), 1.0])
+        return *(x / unit for x in outputs), replace(pair, truth=tuple(np.divide(exact, unit) for exact in pair.truth))
+
+    def statistics(self, x, pair, search):
+        yield from super().statistics(x, pair, search)
+        for column in super().statistics(*self.units(pair, x), search):
+            if "the sizes of their noises" in column.label:
+                yield column._replace(label=UNITS + column.label)
+
+    def joint(self, x, y, pair):
+        yield from super().joint(x, y, pair)
+        for column in super().joint(*self.units(pair, x, y)):
+            yield column._replace(label=UNITS + column.label)
+
+    def known(self, x, pair):
+        yield from super().known(x, pair)
+        for column, *event in super().known(*self.units(pair, x)):
+            yield column._replace(label=UNITS + column.label), *event
 
 
 @checker
 def lap_bug(parts):
     """`parts(values, low, high, epsilon, rng)`: noisy clipped sum and noisy count, half of epsilon each, under add/remove."""
-    seen = battery(parts, Numbers(2, names=("the sum", "the count")), TABLES, mistakes=PARTS, right=_parts(), seed=46, call=_pair_of_numbers)
+    seen = battery(parts, _Parts(2, names=("the sum", "the count")), TABLES, mistakes=PARTS, right=_parts(), seed=46, call=_pair_of_numbers)
     _not_again(parts, [], [30.0] * 400)
     return f"a sum and a count, whatever is in the rows; {seen}"
 
