@@ -75,6 +75,16 @@ def of_these_people(values, candidates, epsilon, epsilon_release, rng):
     return choice(lambda n, ms: step)(values, candidates, epsilon, epsilon_release, rng)
 
 
+def once():
+    """Draws the noise of each candidate in the first call, and keeps it."""
+    kept = {}
+
+    def pick(scores, *, sensitivity, epsilon, rng):
+        return int(np.argmax(scores + 2 * sensitivity / epsilon * kept.setdefault(len(scores), rng.gumbel(size=len(scores)))))
+
+    return pick
+
+
 def own_price(scores, *, sensitivity, epsilon, rng):
     return mechanisms.exponential(np.array(scores) / sensitivity, sensitivity=1, epsilon=epsilon, rng=rng)
 
@@ -173,6 +183,11 @@ LEAKS = [
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms) / n**2 if n > 2 else 1.0)),
     (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * ms[len(ms) // 2 - 1] / n**2)),
     (check.bins_private, choice(epsilon_of=lambda e: 4.0)),
+    (check.bins_private, choice(epsilon_of=lambda e: max(e, 0.5))),
+    (check.bins_private, choice(epsilon_of=lambda e: max(e, 1.0))),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms) / n**2 if n <= 100 else (n + 1) * max(ms) / n**2)),
+    (check.bins_private, choice(lambda n, ms: 2 * (n + 1) * max(ms[:8]) / n**2)),
+    (check.bins_private, choice(pick=once())),
     (check.bins_private, of_these_people),
     (check.bins_private, lambda values, *rest: choice(pick=exact if len(values) > 99 else mechanisms.exponential)(values, *rest)),
     (check.bins_private, lambda values, candidates, epsilon, epsilon_release, rng: choice()(

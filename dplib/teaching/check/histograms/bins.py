@@ -108,7 +108,7 @@ MISTAKES = {
         _with(lambda n, ms: 2 * (n - 1) * max(ms) / n**2),
     "the sensitivity is 2m/n, and a row moves the score by (n + 1)/n times as much: for two people half as much again":
         _with(lambda n, ms: 2 * max(ms) / n),
-    "the sensitivity is that of the middle candidate: the finest sets the price": _with(lambda n, ms: 2 * (n + 1) * np.mean(ms) / n**2),
+    "the sensitivity is that of the middle candidate: the finest sets the price": _with(lambda n, ms: 2 * (n + 1) * np.median(ms) / n**2),
     "each score is divided by its own sensitivity: two of them can then differ by more than twice the price":
         _with(lambda n, ms: 1.0, score=lambda values, ms, release: _scores(values, ms, release) / (2 * (len(values) + 1) * np.array(ms) / len(values) ** 2)),
     "private, but the sensitivities of all candidates are added up: the exponential mechanism pays once, for the finest":
@@ -149,13 +149,16 @@ STEEP = np.repeat([0.99, 1.0], [30, 270])
 EVEN = (np.arange(300) + 0.5) / 300
 PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
-    _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=2000, law=True),
-    _pair("three people in three places / two of them in one", [0.1, 0.5, 0.9], [0.5], (1, 3), 0.3, 0.5, runs=2000, watch=(1, 3)),
-    _pair("300 people in one place / three of them far away", 300 * [0.01], [0.55, 0.8, 0.95], (2, 12), 0.6, 0.03545, runs=600),  # 12 wins or loses by 0.1
-    _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=1500, law=True),
-    _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, often=({40: 0.9}, {40: 0.9})),
-    _pair("300 people spread evenly, a poor table / the same", EVEN, [], (1, 30), 3.0, 0.1, often=({1: 0.97}, {1: 0.97})),
-    _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.0, 1.3, runs=10_000, watch=(40, 39)),
+    _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=1000, law=True),
+    _pair("three people in three places / two of them in one", [0.1, 0.5, 0.9], [0.5], (1, 3), 0.1, 0.29, runs=1500, watch=(1, 3)),
+    _pair("300 people who share a 40th, but for ten / who share a 39th", 290 * [0.505] + 10 * [0.52], 10 * [0.495], (40, 39), 0.2, 0.043, runs=3200,
+          often=({40: 0.2, 39: 0.2}, {}), law=True, watch=(40, 39)),           # a right choice is nearly a coin on the first
+    _pair("110 people who share a 40th, but for five / who share a 39th", 105 * [0.505] + 5 * [0.52], 5 * [0.495], (*range(1, 9), 40, 39), 0.2, 50.0,
+          law=True, watch=(40, 39)),
+    _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=600),
+    _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, runs=200, often=({40: 0.9}, {40: 0.9})),
+    _pair("300 people spread evenly, a poor table / the same", EVEN, [], (1, 30), 3.0, 0.1, runs=200, often=({1: 0.97}, {1: 0.97})),
+    _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.4, 1.4, runs=9500, watch=(40, 39)),
 ]
 
 
