@@ -8,7 +8,7 @@ from dplib import histograms, mechanisms
 from dplib.teaching import check
 
 SCALES = {("binary", "add/remove"): 22, ("binary", "replace"): 40, ("fourfold", "add/remove"): 12, ("fourfold", "replace"): 20}
-ROWS = {n: np.vstack([np.kron(np.eye(2**d), np.ones(n // 2**d)) for d in range(int(np.log2(n)) + 1)]) for n in (2, 4, 8, 16)}
+ROWS = {n: np.vstack([np.kron(np.eye(2**d), np.ones(n // 2**d)) for d in range(int(np.log2(n)) + 1)]) for n in (1, 2, 4, 8, 16)}
 
 def crossing(levels=True, shift=0, tie=1e-9):
     """A learner's crossing by brute force, right unless told otherwise."""
@@ -241,6 +241,15 @@ def wrapped(noise, scale):
     return (noise + 2 * scale) % (4 * scale) - 2 * scale
 
 
+def towards_zero(noise, scale):
+    """In whole numbers, as `int` makes them."""
+    return np.trunc(noise)
+
+
+def rounded(noise, scale):
+    return np.rint(noise)
+
+
 def changed(make):
     return lambda counts, epsilon, rng: release()(counts, epsilon, Changed(rng, make))
 
@@ -250,6 +259,14 @@ class ClippedStack(Stack):
 
     def __init__(self, days, epsilon, rng):
         super().__init__(days, epsilon, Changed(rng, self.make))
+
+
+class CutToInt(ClippedStack):
+    make = staticmethod(towards_zero)
+
+
+class RoundedStack(ClippedStack):
+    make = staticmethod(rounded)
 
 
 class WholeStack(Stack):
@@ -550,12 +567,14 @@ UNUSUAL = [
     (check.range_scale, {**SCALES, ("binary", "replace"): 44, ("fourfold", "replace"): 24}),
     (check.range_release, by_lstsq),
     (check.range_release, geometric_tree),
+    (check.range_release, changed(rounded)),
     (check.range_release, by_level(shares(lambda level: np.where(level > 0, 2, 1)))),
     (check.range_release, by_level(shares(lambda level: 2 ** (level / 3)))),
     (check.range_release, checking.seeded(lambda seed: release(seed=seed, passes=lambda levels: [level.tolist() for level in histograms.consistent(levels)]))),
     (check.range_counter, Stack),
     (check.range_counter, QuieterDays),
     (check.range_counter, WholeStack),
+    (check.range_counter, RoundedStack),
     (check.range_counter, NeverNegative),
     (check.range_counter, wall(without_root)),
     (check.range_counter, wall(agreeing())),
@@ -579,9 +598,12 @@ LEAKS = [
     (check.range_release, changed(lambda noise, scale: np.where(np.arange(noise.size) < 8, noise, 0))),
     (check.range_release, changed(again)),
     (check.range_release, changed(clipped)),
+    (check.range_release, changed(towards_zero)),
+    (check.range_release, lambda counts, epsilon, rng: release()(counts, epsilon, rng) if len(counts) > 1 else [counts]),
     (check.range_counter, Later),
     (check.range_counter, HalfLater),
     (check.range_counter, ClippedStack),
+    (check.range_counter, CutToInt),
     (check.range_counter, PerLevel),
     (check.range_counter, wall(agreeing(lambda levels: 1 + math.log(2 ** (levels - 1))))),
     (check.range_counter, wall(each_alone)),

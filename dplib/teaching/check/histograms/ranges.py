@@ -2,6 +2,7 @@
 import functools
 
 import numpy as np
+from scipy.special import bdtrc
 
 from dplib import histograms
 from dplib.mechanisms import exponential
@@ -175,7 +176,7 @@ def _leaves(answer, arguments, rng):
     if [level.shape for level in got] != [(size,) for size in sizes]:
         raise Wrong(f"expected levels of {', '.join(map(str, sizes))} numbers, the root first, got {[level.shape for level in got]}")
     nodes = np.concatenate(got)                  # node i has the children 2 i + 1 and 2 i + 2
-    if not (gap := np.abs(nodes[: len(got[-1]) - 1] - nodes[1::2] - nodes[2::2]).max()) < 1e-6:
+    if not (gap := np.abs(nodes[: len(got[-1]) - 1] - nodes[1::2] - nodes[2::2]).max(initial=0)) < 1e-6:
         raise Wrong(f"a node and the sum of its children differ by {gap:.3g}: the tree is not consistent")
     return got[-1]
 
@@ -232,6 +233,12 @@ def range_release(release):
         raise Wrong("on 16 bins the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
     if np.mean(apart > 3 * np.sqrt(np.mean(apart**2))) < 0.0056:     # 0.0099 for Laplace noise, 0.0027 for normal noise
         raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, whatever its size")
+    rng, people = np.random.default_rng(54), 1000 + np.arange(1500) % 2
+    try:
+        noise = [_leaves(release, (np.array([count]), 0.3), rng)[0] - count for count in people]
+    except Wrong as reason:
+        raise Wrong(f"on a single bin, which is a tree of one level: {reason}") from None
+    _not_cut_to_whole(np.array(noise), 0.3, "on a single bin, of 1,000 people or of 1,001,")
     return f"parents equal the sum of their children, and {looked}"
 
 
@@ -248,6 +255,17 @@ def _counts_its_levels(answer, call, pair, rows, variances, runs, agreed=1.0):
     if ratio < 0.615 * (agreed if abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2 else 1):
         raise Wrong(f"on {pair.what} the noise has {ratio:.2f} times the variance that it needs: a person is counted on every level, and all share ε")
     return off, ratio
+
+
+def _not_cut_to_whole(noise, epsilon, where):
+    """`Wrong` if there is none, or if it is 0 too often: noise that is 0 just e^ε times as often as 1, and as −1, is refused with probability 1e-9."""
+    noise = np.round(noise, 9)
+    zeros, ones = int((noise == 0).sum()), int((np.abs(noise) == 1).sum())
+    if zeros == noise.size:
+        raise Wrong(f"{where} there is no noise in {zeros:,} runs")
+    if ones and bdtrc(zeros - 1, zeros + ones, 1 / (1 + 2 * np.exp(-epsilon))) < 1e-9:
+        raise Wrong(f"{where} the noise is 0 in {zeros:,} cases, and 1 or −1 in only {ones:,}: cut to whole numbers towards 0, as `int` and `np.trunc` cut it, "
+                    "it is 0 twice as often as ε allows; round the noise, or draw whole numbers")
 
 
 # ------------------------------------------------------------------------------------------------------------------ a total on the wall
@@ -371,6 +389,7 @@ def _pays_for_each_day(off, long, agreed):
     noise = off - np.column_stack([np.zeros(len(off)), off])[:, end - (end & -end)]
     if np.abs(noise).max() < 3.3 * np.sqrt(np.mean(noise**2)):   # of 24,000 normal noises 23 would be farther out, and of Laplace noises 200
         raise Wrong("on 16 days the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
+    _not_cut_to_whole(noise[:, ::2], long.one[1], "on the odd days of 16")
     least = np.diag(inside.T @ agreed @ inside) if abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2 else 1.0
     paid = inside @ np.sqrt(node * least / np.maximum(np.mean(noise**2, axis=0), 1e-9)) / 5
     if paid.max() > 1.3:
