@@ -229,8 +229,8 @@ FLIPS = [
     _flip("nobody is ill / the one who is in all three groups is", np.eye(3, 9, 0, int) | (np.arange(9) == 0), [0] * 9, [0], 0.4, runs=2000),
     _flip("two groups, nobody is ill / the one who is in both is", [[1, 1, 0], [1, 0, 1]], [0] * 3, [0], 1.0, runs=12_000),
     _flip("a firm of one who is well / the same, ill", [[1], [1], [0], [0]], [0], [0], 0.7),
-    _flip("nine wards of 12 people, ε = 0.25 / four more of the last are ill", np.eye(9, dtype=int).repeat(12, axis=1), [1] + [0] * 107, range(98, 102), 0.25,
-          runs=2200),
+    _flip("20 wards of six people, ε = 0.25 / four more of the last are ill", np.eye(20, dtype=int).repeat(6, axis=1), [1] + [0] * 119, range(115, 119), 0.25,
+          runs=1700),
     *(_flip(f"{at['n']} people, {at['m']} questions, ε = {at['epsilon']} / the last bit replaced", _rng.integers(0, 2, (at["m"], at["n"])),
             _rng.integers(0, 2, at["n"]), [at["n"] - 1], at["epsilon"], runs=2500)
       for at in drawn(1, 431, n=(4, 9), m=(2, 7), epsilon=(0.3, 1.2))),
