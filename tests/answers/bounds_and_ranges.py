@@ -90,6 +90,17 @@ def at_epsilon(change):
     return function
 
 
+def half_noise(where):
+    """The ledger is right, and the noise is half of what it must be for some tables."""
+    def function(values, bounds, threshold, budget, rng):
+        got = auto_mean()(values, bounds, threshold, Budget(2 * budget.epsilon if where(values) else budget.epsilon), rng)
+        for _ in range(3):
+            budget.spend(budget.epsilon / 3)
+        return got
+
+    return function
+
+
 def cut(at):
     """Laplace noise that ends at so many scales."""
     return lambda rng, size=None: np.clip(rng.laplace(size=size), -at, at)
@@ -388,6 +399,8 @@ LEAKS = [
     (check.svt_auto_mean, by_hand(late_exact=True)),
     (check.svt_auto_mean, by_hand(many_half=True)),
     (check.svt_auto_mean, by_hand(before=[])),
+    (check.svt_auto_mean, half_noise(lambda values: len(values) > 500)),
+    (check.svt_auto_mean, half_noise(lambda values: len(values) < 10)),
     (check.svt_global, release_by_hand(value_noise="search")),
     (check.svt_global, release_by_hand(value_noise="one")),
     (check.svt_global, release_by_hand(value_noise="one, fresh signs")),

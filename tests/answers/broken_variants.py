@@ -89,6 +89,11 @@ def spoilt(change, after=0):
     return function
 
 
+def exact_if_large(answers, threshold, epsilon, c, rng):
+    """No noise where the numbers are so large that it seems not to matter."""
+    return alarms()(answers, threshold, 1e9 if max(map(abs, [threshold, *answers])) > 1000 else epsilon, c, rng)
+
+
 def one_noise_for_answers(answers, threshold, epsilon, c, rng):
     noise = rng.laplace()
     return spoilt(lambda answer, own, rng: noise)(answers, threshold, epsilon, c, rng)
@@ -233,6 +238,9 @@ LEAKS = [
     (check.svt_restart, lambda answers, threshold, epsilon, c, rng: alarms()(answers, threshold, max(epsilon, 0.5), c, rng)),
     (check.svt_restart, alarms(lambda c: 2 * min(c, 3), lambda c: 4 * min(c, 3))),
     (check.svt_restart, alarms(lambda c: 2 * min(c, 5), lambda c: 4 * min(c, 5))),
+    (check.svt_restart, lambda answers, threshold, *rest: alarms(lambda c: 1e-9 if threshold > 1 else 2 * c)(answers, threshold, *rest)),
+    (check.svt_restart, lambda answers, threshold, epsilon, c, rng: alarms()(answers, threshold, max(epsilon, 0.05), c, rng)),
+    (check.svt_restart, exact_if_large),
 ]
 
 

@@ -531,7 +531,8 @@ LEAKS = [
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: never_negative(np.round(got), arguments[2] / arguments[3], rng)),
         then(counts(scale=lambda most: 1e-9), lambda got, arguments, rng: got + same_size(rng, arguments[2] / arguments[3], got)),
         counts(scale=lambda most: min(most, 8)), lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, max(epsilon, 0.5), rng),
-        by_some_films(lambda exact: exact < 1000))),
+        by_some_films(lambda exact: exact < 1000),
+        lambda rows, films, most, epsilon, rng: COUNTS(rows, films, most, epsilon * (1 + (len(rows) < 4)), rng))),
     *((check.lap_discrete, leak) for leak in (
         whole(draw=lambda rng, rate, shape: np.full(shape, rng.geometric(0.5))), equal_counts_only, at_most_the_total, whole(draw=same_sign), kept(WHOLE),
         lambda value, step, epsilon, rng: WHOLE(value, step, epsilon, np.random.default_rng(3)),

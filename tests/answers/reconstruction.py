@@ -176,7 +176,9 @@ LEAKS = [(check.rec_defend, leak) for leak in (
     same_size, only_where_ill, first_eight, ill_only, clipped, sum_zero, never_much_noise, remembers(), *map(unless, (
         lambda queries, bits: bits.sum() == 2, lambda queries, bits: not bits.any(), lambda queries, bits: bits.all(),
         lambda queries, bits: len(bits) == 1, lambda queries, bits: len(bits) > 100)),
-    lambda queries, bits, epsilon, rng: private()(queries, bits, 1.0, rng))]
+    lambda queries, bits, epsilon, rng: private()(queries, bits, 1.0, rng),
+    lambda queries, bits, epsilon, rng: private(factor=0.5 if len(bits) > 100 else 1)(queries, bits, epsilon, rng),
+    lambda queries, bits, epsilon, rng: private(factor=0.5 if len(queries) > 7 else 1)(queries, bits, epsilon, rng))]
 
 
 SOLUTIONS = [

@@ -291,9 +291,9 @@ def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
 TOWN = [(f"neighbour {i % 19}", i % 4) for i in range(40)]
 RATERS = [
     _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0, runs=1000),
-    _raters("one row / the same and four rows of the only film", [("b", 0)], 4 * [("a", 0)], 1, 4, 0.6, runs=1000, twice=400),
-    _raters("four rows of four people / the same and one person with nine rows", list(zip("bcde", (0, 1, 2, 0))), [("a", f % 3) for f in range(9)], 3, 2, 1.0,
-            truth=False, runs=1000),
+    _raters("one row / the same and two rows of the only film", [("b", 0)], 2 * [("a", 0)], 1, 2, 0.75, runs=1800, twice=400),
+    _raters("four rows of four people / the same and one person with 27 rows", list(zip("bcde", (0, 1, 2, 0))), [("a", f % 3) for f in range(27)], 3, 2, 1.0,
+            truth=False, runs=400),
     _raters("40 rows of 19 people / the same and one person with 20 rows", TOWN, [("a", f % 4) for f in range(20)], 4, 1, 0.5, truth=False, runs=400),
 ]
 LOUD = 1e30                                      # so little noise that the kept rows show, also in counts that are cut to whole numbers

@@ -119,9 +119,10 @@ def svt_auto_mean(auto_mean):
             raise Wrong(f"with a threshold far below everything the first candidate {always} must be chosen, not {max(extreme):g}")
     bounds, totals, numbers = np.array([_paid(auto_mean, _many(threshold, epsilon), rng) for _ in range(RUNS)], dtype=float).T
     _bound_law(rng, bounds, threshold, epsilon / 3)
-    # where the first candidate passes, or none, as good as surely: both still need noise, and so do twice as many people at another epsilon
-    _bound_law(rng, np.array([_paid(auto_mean, _many(-40.0, epsilon), rng)[0] for _ in range(RUNS // 2)], dtype=float), -40.0, epsilon / 3, named=False)
-    more = np.tile(VALUES, 2)
+    # where the first candidate passes, or none, as good as surely: both still need noise, and so do three people, and many at another epsilon
+    few, more = np.array([12.0, 90.0, 700.0]), np.tile(VALUES, 8)
+    first = np.array([_paid(auto_mean, (few.copy(), BOUNDS.copy(), -25.0, epsilon), rng) for _ in range(RUNS // 2)], dtype=float).T
+    _bound_law(rng, first[0], -25.0, epsilon / 3, few, named=False)
     last = np.array([_paid(auto_mean, (more.copy(), LONGER.copy(), 45.0, 0.3), rng) for _ in range(RUNS // 2)], dtype=float).T
     _bound_law(rng, last[0], 45.0, 0.1, more, LONGER, named=False)
     clipped = np.minimum(VALUES[:, None], bounds).sum(axis=0)
@@ -138,6 +139,8 @@ def svt_auto_mean(auto_mean):
     if np.median(np.abs(residuals)) > 1 and abs(np.median(np.abs(totals - clipped)) / (BOUNDS[-1] * scale) - np.log(2)) < 0.08:
         raise Wrong("the noise on the sum is for the last candidate: once the bound is chosen, one person moves the sum by at most that bound")
     for errors, wide, what in ((totals - clipped, bounds * scale, "the noisy sum"), (counted, scale, "the noisy count"),
+                               (first[1] - np.minimum(few[:, None], first[0]).sum(axis=0), first[0] * scale, "the noisy sum of three people"),
+                               (first[2] - len(few), scale, "the noisy count of three people"),
                                (last[1] - np.minimum(more[:, None], last[0]).sum(axis=0), last[0] * 10, f"the noisy sum of {len(more)} people at ε = 0.3"),
                                (last[2] - len(more), 10, f"the noisy count of {len(more)} people at ε = 0.3")):
         _noise(rng, errors, wide, what, {
