@@ -190,6 +190,10 @@ def first_eight(table, epsilon, rng):
     return np.where(np.arange(table.shape[1]) < 8, means()(table, epsilon, rng), table.mean(axis=0))
 
 
+def eight_at_most(table, epsilon, rng):
+    return means(scale=lambda n, d: min(d, 8) / n)(table, epsilon, rng)
+
+
 def half_for_more_than_forty(table, epsilon, rng):
     return means(0.5 if len(table) > 40 else 1)(table, epsilon, rng)
 
@@ -202,7 +206,8 @@ def one_row_fewer(table, epsilon, rng):
 LEAKS = [(check.mem_release, leak) for leak in (
     only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
     changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns,
-    for_columns_that_vary, for_the_rows_furthest_apart, equal_columns_once, exact_where_all, first_eight, half_for_more_than_forty, one_row_fewer)]
+    for_columns_that_vary, for_the_rows_furthest_apart, equal_columns_once, exact_where_all, first_eight, eight_at_most, half_for_more_than_forty,
+    one_row_fewer)]
 
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}

@@ -2,7 +2,7 @@
 import numpy as np
 
 from dplib.attacks import tpr_at, tracing
-from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn, luck
 from dplib.teaching.check._report import Wrong, answered, checker, compare_dict, number, numbers
 
 __all__ = ["mem_base", "mem_epsilon", "mem_release", "mem_score", "mem_tpr"]
@@ -187,9 +187,20 @@ TABLES = [
     _flip("two rows, one of them a one / both are", [[1], [0]], [1], [0], 1.0, runs=2000),
     _flip("one column with a single one / five more of its rows are ones", np.eye(60, 1, dtype=int), range(1, 6), [0], 0.3, runs=40_000),
 ]
+WIDE = _rng.integers(0, 2, (2000, 240))
 
 
 @checker
 def mem_release(private_means):
     """`private_means(table, epsilon, rng)`: column means with noise, together epsilon-DP when one row is replaced."""
-    return battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES, seed=53)
+    looked = battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES, seed=53)
+    # Errors below s/2n in nine of ten columns tell 2^(.53 d) tables apart that are s rows from each other, so s is .37 d/ε or more.
+    (n, d), rng, mean, form = WIDE.shape, luck(54), WIDE.mean(axis=0), Numbers(WIDE.shape[1], "mean")
+    try:
+        near = np.quantile([np.abs(form.read(answered(private_means, WIDE.copy(), 1.0, rng)) - mean) for _ in range(20)], 0.9)
+    except Wrong as reason:
+        raise Wrong(f"on {n:,} rows of {d} columns: {reason}") from None
+    if near < 0.18 * d / n:
+        raise Wrong(f"on {n:,} rows of {d} columns nine means in ten are within {near:.2g} of the exact ones at ε = 1, and no answer that keeps ε is so near: "
+                    "the noise has to grow with the number of columns, however many there are")
+    return looked
