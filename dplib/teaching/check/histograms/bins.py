@@ -151,9 +151,9 @@ PAIRS = [
     _pair("two people in one place / one of them elsewhere", [0.1, 0.1], [0.9], (1, 8), 0.3, 50.0, runs=1000, watch=(1, 8)),
     _pair("two people in one place / two far from each other", [0.9, 0.9], [0.1], (8, 1), 4.0, 50.0, runs=1000, law=True),
     _pair("three people in three places / two of them in one", [0.1, 0.5, 0.9], [0.5], (1, 3), 0.1, 0.29, runs=1500, watch=(1, 3)),
-    _pair("300 people who share a 40th, but for ten / who share a 39th", 290 * [0.505] + 10 * [0.52], 10 * [0.495], (40, 39), 0.2, 0.043, runs=3200,
+    _pair("300 people who share a 40th / ten moved, so that all share a 39th", 290 * [0.505] + 10 * [0.52], 10 * [0.495], (40, 39), 0.2, 0.043, runs=3200,
           often=({40: 0.2, 39: 0.2}, {}), law=True, watch=(40, 39)),           # a right choice is nearly a coin on the first
-    _pair("110 people who share a 40th, but for five / who share a 39th", 105 * [0.505] + 5 * [0.52], 5 * [0.495], (*range(1, 9), 40, 39), 0.2, 50.0,
+    _pair("110 people who share a 40th / five moved, so that all share a 39th", 105 * [0.505] + 5 * [0.52], 5 * [0.495], (*range(1, 9), 40, 39), 0.2, 50.0,
           law=True, watch=(40, 39)),
     _pair("ten people within a tenth / the last of them at the far end", list(np.linspace(0.45, 0.55, 10)), [1.0], (1, 3, 5), 3.0, 0.5, runs=600),
     _pair("300 people crowded at the upper end / the same", STEEP, [], (2, 5, 40), 4.0, 2.0, runs=200, often=({40: 0.9}, {40: 0.9})),
