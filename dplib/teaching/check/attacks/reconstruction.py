@@ -2,9 +2,9 @@
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtrc, ndtr, ndtri
 
-from dplib.teaching.check._battery import Numbers, Pair, battery, drawn
+from dplib.teaching.check._battery import Numbers, Pair, battery, drawn, luck
 from dplib.teaching.check._report import NotAttempted, Wrong, answered, ask, checker, is_stub, number
 
 __all__ = ["rec_ages", "rec_collapse", "rec_defend", "rec_mend", "rec_tight", "rec_tracker"]
@@ -236,9 +236,30 @@ FLIPS = [
       for at in drawn(1, 431, n=(4, 9), m=(2, 7), epsilon=(0.3, 1.2))),
     _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1, 0, 0, 0, 0, 0], [0, 2], 0.75, runs=72_000),
 ]
+MANY = _rng.integers(0, 2, (2000, 200))
 
 
 @checker
 def rec_defend(private_answers):
     """`private_answers(queries, bits, epsilon, rng)`: noisy counts, together epsilon-DP when one bit is replaced."""
-    return battery(private_answers, lambda pair: Numbers(len(pair.truth[0]), "answer"), FLIPS, mistakes=MISTAKES, seed=43)
+    looked = battery(private_answers, lambda pair: Numbers(len(pair.truth[0]), "answer"), FLIPS, mistakes=MISTAKES, seed=43)
+    _gives_few_bits_away(private_answers, 1.0, 8)
+    return looked
+
+
+def _gives_few_bits_away(answer, epsilon, calls):
+    """`Wrong` if least squares finds more of random bits in the answers to many questions than any attack can, but for luck of probability 1e-9.
+
+    Whatever the answers and the other bits say of a bit, a guess at it is right with probability e^ε/(1 + e^ε) at most.
+    """
+    (m, n), rng, form, found = MANY.shape, luck(44), Numbers(len(MANY), "answer"), 0
+    ceiling, solve = 1 / (1 + np.exp(-epsilon)), np.linalg.pinv(MANY)
+    for bits in np.random.default_rng(45).integers(0, 2, (calls, n)):
+        try:
+            answers = form.read(answered(answer, MANY.copy(), bits.copy(), epsilon, rng))
+        except Wrong as reason:
+            raise Wrong(f"on {m:,} questions about {n} people: {reason}") from None
+        found += int(((solve @ answers > 0.5) == bits).sum())
+    if bdtrc(found - 1, calls * n, ceiling) < 1e-9:
+        raise Wrong(f"from the answers to {m:,} random questions at ε = {epsilon:g} least squares finds {found / calls / n:.0%} of {calls * n:,} bits, and no "
+                    f"attack on answers that keep ε finds more than {ceiling:.0%}: the noise has to grow with the groups that one is in, however many")
