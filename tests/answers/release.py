@@ -222,6 +222,7 @@ LEAKS = [
     (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, 1.0, rng)),
     (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, max(epsilon, 0.5), rng)),
     (check.hist_mend, table(lambda n, found: 1 if n > 50 else 2)),
+    (check.hist_mend, table(lambda n, found: 1 if n > 1000 else 2)),
     (check.hist_mend, table(lambda n, found: 1 if len(found) > 3 else 2)),
     (check.hist_mend, table(lambda n, found: min(2, max((found > 0).sum(), 1)))),
     (check.hist_mend, table(lambda n, found: min(2, max(found.max(), 1)))),

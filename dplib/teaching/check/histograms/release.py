@@ -98,12 +98,12 @@ def _pair(what, values, moved, epsilon, edges=EDGES, **settings):
 
 _rng = np.random.default_rng(51)
 PAIRS = [
-    _pair("a table of one patient in 12 bins / another patient", [3.0], [30.0], 1.2, np.arange(0.0, 61.0, 5.0), runs=3500),
+    _pair("a table of one patient in 12 bins / another patient", [3.0], [57.0], 1.2, np.arange(0.0, 61.0, 5.0), runs=3500),
     _pair("three of the same age / the third one older", [12.0, 12.0, 12.0], [49.0], 1.0, runs=1200),
     _pair("two in every bin / the last of them in the first", [1.0, 2.0, 11.0, 12.0, 30.0, 40.0], [3.0], 0.5, runs=1200, twice=400),
     _pair("60 in one bin / the last six of them in an empty one", 60 * [12.0], 6 * [5.0], 0.2, runs=3500),
     _pair("seven patients / three of them in other bins", [0.0, 3.0, 9.5, 12.0, 24.0, 12.0, 11.0], [30.0, 40.0, 49.0], 0.7, runs=16_000, first=True, law=True),
-    _pair("2,000 patients in 12 bins / the last six of them elsewhere", _rng.uniform(0, 9, 2000), 6 * [11.5], 0.3, np.arange(13.0), runs=500),
+    _pair("2,000 patients in one of two bins / six of them in the other", _rng.uniform(0, 9, 2000), 6 * [11.5], 0.2, np.array([0, 9.0, 12.0]), runs=3500),
     _pair("nobody / nobody", [], [], 1.3, runs=400),
     _pair("ages on the edges / the same", [50.0, 50.0, 25.0, 10.0, 0.0, 10.0, 15.0], [], 40.0, runs=400),
 ]
