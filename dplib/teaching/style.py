@@ -88,8 +88,8 @@ def at_most(number: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> at_most(2.718281828), at_most(1.2840254), at_most(1.1), at_most(33115.45)
-    ('2.72', '1.29', '1.1', '33,200')
+    >>> at_most(2.718281828), at_most(1.1), at_most(33115.45), at_most(3.0000000000000004)
+    ('2.72', '1.1', '33,200', '3')
     """
     return _rounded(number, digits, ROUND_CEILING)
 
@@ -117,5 +117,5 @@ def at_least(number: float, digits: int = 3) -> str:
 
 
 def _rounded(number: float, digits: int, way: str) -> str:
-    rounded = Context(prec=digits, rounding=way).create_decimal(repr(float(number)))
+    rounded = Context(prec=digits, rounding=way).create_decimal(f"{number:.14g}")        # exp(log(3)), a little over 3, is 3
     return f"{rounded.normalize():,f}"
