@@ -117,5 +117,5 @@ def at_least(number: float, digits: int = 3) -> str:
 
 
 def _rounded(number: float, digits: int, way: str) -> str:
-    rounded = Context(prec=digits, rounding=way).create_decimal(f"{number:.14g}")        # exp(log(3)), a little over 3, is 3
+    rounded = Context(prec=digits, rounding=way).create_decimal(f"{number:.14g}")     # exp(log(3)) is 3
     return f"{rounded.normalize():,f}"
