@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, Context
 from typing import NamedTuple
 
 from dplib._validate import positive, probability, whole
@@ -145,6 +146,12 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
     )
 
 
+def _rounded_up(loss: float) -> str:
+    """Four significant digits that do not promise too much; past the twelfth is the noise of floating point."""
+    four_digits = Context(prec=4, rounding=ROUND_CEILING)
+    return f"{float(four_digits.create_decimal(f'{loss:.12g}')):g}"
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Card:
     """The card that is published beside a table: who promises what to whom, and what the numbers rest on.
@@ -210,7 +217,9 @@ class Card:
     raw_data: str
 
     def check(self, budget: Budget) -> None:
-        """Return quietly if the card is complete and says what the ledger says, to one part in a thousand.
+        """Return quietly if the card is complete and says what the ledger says.
+
+        Epsilon and delta may be rounded up, by one part in a thousand at most: rounded down, they promise too much.
 
         Parameters
         ----------
@@ -231,13 +240,13 @@ class Card:
         ]
         delta = budget.spent_delta if budget.rule == "basic" else budget.delta
         for name, said, spent in (("epsilon", self.epsilon, budget.spent), ("delta", self.delta, delta)):
-            if not math.isclose(said, spent, rel_tol=1e-3):
-                wrong.append(f"{name} is {said:g} on the card and {spent:g} in the ledger")
+            if not spent * (1 - 1e-9) <= said <= spent * (1 + 1e-3):
+                wrong.append(f"{name} is {said:.9g} on the card and {spent:.9g} in the ledger")
         if wrong:
             raise ValueError("; ".join(wrong))
 
     def markdown(self, budget: Budget) -> str:
-        """The card as a page of Markdown, with the ledger line by line.
+        """The card as a page of Markdown, with the ledger line by line; losses have four digits, rounded up.
 
         Parameters
         ----------
@@ -259,11 +268,12 @@ class Card:
             return " ".join(text.split()).replace("|", "\\|")
 
         said = {
-            name: text if isinstance(text, str) else f"{text:.4g}" for name, text in dataclasses.asdict(self).items()
+            name: text if isinstance(text, str) else _rounded_up(text)
+            for name, text in dataclasses.asdict(self).items()
         }
         rows = [f"| {name.replace('_', ' ')} | {cell(text)} |" for name, text in said.items()]
         lines = [
-            f"| {cell(entry.label or 'without a label')} | {entry.epsilon:.4f} | {entry.delta:g} |"
+            f"| {cell(entry.label or 'without a label')} | {_rounded_up(entry.epsilon)} | {_rounded_up(entry.delta)} |"
             for entry in budget.ledger
         ]
         return "\n".join(

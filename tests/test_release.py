@@ -58,17 +58,29 @@ def test_a_loss_without_end_means_certainty():
 def test_a_card_agrees_with_its_ledger():
     card().check(purse())
     page = card(product="Visits").markdown(purse())
-    assert page.startswith("# Visits\n") and "| one | 0.2500 | 0 |" in page and "| two | 0.5000 | 1e-07 |" in page and "| epsilon | 0.75 |" in page
+    assert page.startswith("# Visits\n") and "| one | 0.25 | 0 |" in page and "| two | 0.5 | 1e-07 |" in page and "| epsilon | 0.75 |" in page
 
 
 @pytest.mark.parametrize(("other", "said"), [
     ({"epsilon": 0.5}, "epsilon is 0.5 on the card and 0.75 in the ledger"), ({"delta": 0.0}, "delta is 0 on the card"),
+    ({"epsilon": 0.7499999}, "epsilon is 0.7499999 on the card and 0.75"), ({"epsilon": 0.751}, "epsilon is 0.751"),
+    ({"epsilon": math.nan}, "is nan on the card"),
     ({"unit": " "}, "unit is empty"), ({"unit": None}, "unit is empty"), ({"raw_data": "", "audit": ""}, "audit is empty; raw_data is empty"),
 ])
 def test_a_card_that_does_not_is_refused(other, said):
     for call in (card(**other).check, card(**other).markdown):
         with pytest.raises(ValueError, match=said):
             call(purse())
+
+
+def test_a_card_may_round_its_losses_up_and_its_page_does():
+    budget = Budget(1.0, delta=1e-6)
+    for epsilon in (0.1, 0.2, 0.294117):
+        budget.spend(epsilon, delta=1.23411e-7)
+    for epsilon in (budget.spent, 0.59412, 0.5946):
+        page = card(epsilon=epsilon, delta=3.7024e-7).markdown(budget)
+        assert f"| epsilon | {'0.5946' if epsilon == 0.5946 else '0.5942'} |" in page and "| delta | 3.703e-07 |" in page
+        assert "| 0.1 | 1.235e-07 |" in page and "| 0.2 | 1.235e-07 |" in page and "| 0.2942 | 1.235e-07 |" in page
 
 
 def test_a_bar_or_a_new_line_stays_in_its_cell():
