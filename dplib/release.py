@@ -6,9 +6,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING
 from typing import NamedTuple
 
+from dplib._rounding import rounded
 from dplib._validate import positive, probability, whole
 from dplib.budget import Budget
 
@@ -147,9 +148,7 @@ def odds(epsilon: float, *, prior: float = 0.5) -> Meaning:
 
 
 def _rounded_up(loss: float) -> str:
-    """Four significant digits that do not promise too much; past the twelfth is the noise of floating point."""
-    four_digits = Context(prec=4, rounding=ROUND_CEILING)
-    return f"{float(four_digits.create_decimal(f'{loss:.12g}')):g}"
+    return f"{float(rounded(loss, 4, ROUND_CEILING)):g}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -447,7 +447,7 @@ MUTANTS = [
     mutant("a card that asks no ledger", "release", "if not spent * (1 - 1e-9) <=", "if False and not spent <=", "test_a_card_that_does_not_is_refused"),
     mutant("a card that may promise more than the ledger", "release", "spent * (1 - 1e-9) <=", "spent * (1 - 1e-3) <=",
            "test_a_card_that_does_not_is_refused"),
-    mutant("a loss rounded to the nearest on a card", "release", "rounding=ROUND_CEILING", 'rounding="ROUND_HALF_EVEN"',
+    mutant("a loss rounded to the nearest on a card", "release", "4, ROUND_CEILING", "4, 'ROUND_HALF_EVEN'",
            "test_a_card_may_round_its_losses_up_and_its_page_does"),
     mutant("a failure is no finding", "audit", "found[person] = dict.fromkeys(promised, math.inf)", "found[person] = dict.fromkeys(promised, 0.0)",
            "test_a_failure_and_a_missing_number_are_infinite"),

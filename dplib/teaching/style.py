@@ -1,11 +1,13 @@
 """The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when
 inverted.
 """
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
+
+from dplib._rounding import rounded
 
 __all__ = ["ALARM", "GOOD", "INK", "MUTED", "ONE", "OTHER", "at_least", "at_most", "figure", "use"]
 
@@ -91,7 +93,7 @@ def at_most(number: float, digits: int = 3) -> str:
     >>> at_most(2.718281828), at_most(1.1), at_most(33115.45), at_most(3.0000000000000004)
     ('2.72', '1.1', '33,200', '3')
     """
-    return _rounded(number, digits, ROUND_CEILING)
+    return f"{rounded(number, digits, ROUND_CEILING).normalize():,f}"
 
 
 def at_least(number: float, digits: int = 3) -> str:
@@ -113,9 +115,4 @@ def at_least(number: float, digits: int = 3) -> str:
     >>> at_least(7.4866), at_least(0.7), at_least(33115.45)
     ('7.48', '0.7', '33,100')
     """
-    return _rounded(number, digits, ROUND_FLOOR)
-
-
-def _rounded(number: float, digits: int, way: str) -> str:
-    rounded = Context(prec=digits, rounding=way).create_decimal(f"{number:.14g}")     # exp(log(3)) is 3
-    return f"{rounded.normalize():,f}"
+    return f"{rounded(number, digits, ROUND_FLOOR).normalize():,f}"
