@@ -25,8 +25,9 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CHECK = HERE.parent / "dplib" / "teaching" / "check"
-sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
+CLASSROOM = HERE.parent / "provable_privacy"
+CHECK = CLASSROOM / "check"
+sys.path[:0] = [str(HERE.parent / "tests" / "classroom"), str(HERE.parent)]
 
 checking = importlib.import_module("checking")
 TABLES = ("SOLUTIONS", "UNUSUAL", "LEAKS")
@@ -93,8 +94,8 @@ def meaning(section, name, known):
 
 def checkers():
     """Name -> (module of answers, hash of the code)."""
-    shared = "".join(map(ast.dump, (part for path in (*sorted(CHECK.glob("_*.py")), *sorted(CHECK.glob("_battery/*.py"))) for part in parts(path))))
-    for path in sorted((HERE.parent / "tests" / "answers").glob("*.py")):
+    shared = "".join(map(ast.dump, (part for path in (CLASSROOM / "speech.py", *sorted(CLASSROOM.glob("battery/*.py"))) for part in parts(path))))
+    for path in sorted((HERE.parent / "tests" / "classroom" / "answers").glob("*.py")):
         module, (checked,) = importlib.import_module(f"answers.{path.stem}"), CHECK.glob(f"*/{path.name}")
         known, section = {checker.__name__: None for checker, _ in module.SOLUTIONS}, parts(checked) + parts(path)
         for name in known:

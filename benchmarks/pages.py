@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "tools")]
+sys.path[:0] = [str(HERE.parent / "tests" / "book"), str(HERE.parent / "tools")]
 
 from test_site import PAGES, chromium  # noqa: E402
 from weighing import AS_THEY_ARE, PHONE, SETTLED, carried  # noqa: E402

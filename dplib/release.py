@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING
 from typing import NamedTuple
 
-from dplib._rounding import rounded
 from dplib._validate import positive, probability, whole
 from dplib.budget import Budget
+from dplib.rounding import rounded
 
 __all__ = ["Card", "Meaning", "Question", "odds", "plan"]
 

@@ -65,7 +65,8 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/test_site.py::TestPages", "chapters/", "tests/test_plain.py", "tests/test_site.py", "tests/test_checkers", "tests/test_mutants.py")
+LONGEST_FIRST = ("tests/book/test_site.py::TestPages", "chapters/", "tests/book/test_plain.py", "tests/book/test_site.py", "tests/classroom/test_checkers",
+                 "tests/library/test_mutants.py")
 
 
 def pytest_collection_modifyitems(items):
@@ -80,13 +81,15 @@ def pytest_collection_modifyitems(items):
 
 
 CONCERNS = {
-    "the pages in a browser, and their build": ("tests/test_site.py", "tests/test_light.py", "tests/test_present.py"),
-    "Explorers": ("tests/test_explorers.py",),
-    "notebooks as committed": ("chapters/", "intro.ipynb"), "plain notebooks": ("tests/test_plain.py",),
-    "the book on paper": ("tests/test_print.py",), "a class's results": ("tests/test_results.py",),
-    "exercise checkers": ("tests/test_checkers", "tests/test_battery.py"), "mutants": ("tests/test_mutants.py",),
-    "rules for sections and tools": ("tests/test_notebooks.py", "tests/test_map.py", "tests/test_tools.py",
-                                     "tests/test_ways_in.py", "tests/test_course.py", "tests/test_launch.py"),
+    "the pages in a browser, and their build": ("tests/book/test_site.py", "tests/book/test_light.py", "tests/book/test_present.py"),
+    "Explorers": ("tests/classroom/test_explorers.py",),
+    "notebooks as committed": ("chapters/", "intro.ipynb"),
+    "plain notebooks": ("tests/book/test_plain.py",),
+    "the book on paper": ("tests/book/test_print.py",),
+    "a class's results": ("tests/classroom/test_results.py",),
+    "exercise checkers": ("tests/classroom/test_checkers", "tests/classroom/test_battery.py", "tests/classroom/test_speech.py"),
+    "mutants": ("tests/library/test_mutants.py",),
+    "rules for sections and tools": ("tests/book/",),
 }
 THE_REST = "laws, oracles and docstrings of dplib"
 

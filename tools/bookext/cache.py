@@ -5,7 +5,7 @@ import hashlib
 from importlib import metadata
 from pathlib import Path
 
-SOURCES = ("dplib", "data", "tools/bookext/ipython_kernel_config.py")
+SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_config.py")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
 
 

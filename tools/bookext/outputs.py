@@ -16,7 +16,7 @@ WHOLE = re.compile(r"\d[\d,]*")
 GOES_ON = re.compile(r"\S\s{2,}(?:\S.*\s)?[-+−±$.]*\d[\d,.%]*$")
 HEAD = re.compile(r"[^\W\d].*\s{2,}.*[^\W\d]\S*$")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
-LISTING = re.compile(r"# dplib[\w.]*")
+LISTING = re.compile(r"# (?:dplib|provable_privacy)[\w.]*")
 CODE = re.compile(r"\s|$|#|@|(?:async )?def |class |[)\]}]")
 
 

@@ -1,0 +1,14 @@
+"""What the sections use to show and to check: interactive figures, exercise checkers, source listings, figure style.
+
+Only this package needs matplotlib and ipywidgets. Importing it keeps linear algebra to one thread: the matrices of the
+book are small, and on a busy machine the threads of a small product may wait for each other far longer than it takes.
+"""
+from threadpoolctl import threadpool_limits
+
+from provable_privacy import check, style
+from provable_privacy.explorer import Explorer
+from provable_privacy.listing import source
+
+__all__ = ["Explorer", "check", "source", "style"]
+
+threadpool_limits(1, user_api="blas")

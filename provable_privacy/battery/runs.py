@@ -1,0 +1,141 @@
+"""What a checker declares, pairs of tables and crowds of cells, and how an answer is run on them."""
+import copy
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from provable_privacy.battery.forms import MISSING
+from provable_privacy.speech import NotAttempted, Wrong, ask, is_stub
+
+BRAKE = 90.0                                     # seconds of CPU of one runner; the answers of the tests need a tenth
+CENTRE = "the first argument of rng.{0} is the centre; write scale= for the size: rng.{0}(b) is noise of size 1 around b"
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two tables, the loss between them, and what the output is good for on them."""
+
+    what: str                                    # in words, "no users / one user": the names stand around the stroke
+    one: tuple                                   # the arguments of the answer, without rng
+    two: tuple
+    claims: tuple = ()                           # ((epsilon, delta), ...) to hold between the two; (): usefulness only
+    truth: tuple = (None, None)                  # the output without noise, on each
+    runs: int = 4000
+    within: object = None                        # each output must lie so near the truth (a number, or several) ...
+    share: float = 0.5                           # ... in this share of the runs, at least
+    often: tuple = ({}, {})                      # Choice: outcome -> its smallest allowed share, on each table
+    watch: tuple = ()                            # Choice: outcomes that should tell most, so that all runs test them
+    law: object = False                          # True: not a mistake's; "exactly": only that of `right` (see battery)
+    twice: int = 0                               # runs of two calls on the same table: does one call know of the other?
+
+    def name(self, world):
+        both = self.what.split(" / ")
+        return both[world] if len(both) > 1 else f"{self.what} ({'second' if world else 'first'} table)"
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones."""
+
+    what: str
+    build: object                                # (coins: 0/1 array) -> the arguments, without rng
+    cells: object                                # (output, coins) -> a number for each cell, nan where nothing came out
+    size: int
+    claims: tuple
+    truth: tuple
+    calls: int = 2
+    published: tuple = ((None, None), (None, None))   # per world: least and greatest share of cells that come out
+    within: float | None = None                  # of those that come out, `share` must lie so near the truth
+    share: float = 0.5
+    words: tuple = ("cells", "published", "count")
+    law: object = False
+
+    name = Pair.name
+
+
+class Luck(np.random.Generator):
+    """default_rng(seed), which notes noise around its only argument: rng.laplace(b) has centre b, scale 1."""
+
+    centred = ""
+
+
+def _noting(name):
+    draw = getattr(np.random.Generator, name)
+
+    def method(self, *arguments, **keywords):
+        if len(arguments) == 1 and "scale" not in keywords and np.any(arguments[0]):
+            self.centred = name
+        return draw(self, *arguments, **keywords)
+
+    return method
+
+
+for _name in ("laplace", "normal", "logistic", "gumbel"):
+    setattr(Luck, _name, _noting(_name))
+
+
+def luck(seed):
+    return Luck(np.random.PCG64(seed))
+
+
+def _changed(arguments, given):
+    try:
+        np.testing.assert_equal(arguments, given)        # reads lists, dicts and arrays, with NaN equal to itself
+        return [list(a) for a in arguments if isinstance(a, dict)] != [list(a) for a in given if isinstance(a, dict)]
+    except AssertionError:
+        return True
+
+
+def _copier(a):
+    if isinstance(a, (int, float, str, type(None))):
+        return lambda a: a
+    flat = isinstance(a, np.ndarray) or isinstance(a, list) and all(isinstance(item, (int, float, str)) for item in a)
+    return type(a).copy if flat else copy.deepcopy
+
+
+class Runner:
+    """Calls an answer, and says of what goes wrong where it went wrong."""
+
+    def __init__(self, answer, call, rng, may_change=True):
+        self.answer, self.call, self.rng, self.may_change, self.copiers = answer, call, rng, may_change, {}
+        self.until, self.look = time.process_time() + BRAKE, 0.0
+
+    def got(self, arguments, nothing=False):
+        if time.monotonic() > self.look:         # the clock of the process is slow to read: ten times a second
+            self.look = time.monotonic() + 0.1
+            if time.process_time() > self.until:
+                raise Wrong(f"your function took too long: after {BRAKE:g} seconds this check still needs some thousand calls")
+        got = self.call(self.answer, arguments, self.rng) if self.call else ask(self.answer, *arguments, self.rng)
+        if got is ... or got is None and is_stub(self.answer):
+            raise NotAttempted
+        if got is None and not nothing:
+            raise Wrong("your function returned None: is the `return` missing?")
+        return got
+
+    def once(self, form, pair, world, look=False):
+        given = (pair.one, pair.two)[world]
+        copiers = self.copiers.get(id(given)) or self.copiers.setdefault(id(given), [_copier(a) for a in given])
+        arguments = tuple([copier(a) for copier, a in zip(copiers, given)])      # what an answer changes changes nothing for the next call
+        try:
+            x = form.read(self.got(arguments, None in getattr(form, "of", ())))
+        except Wrong as reason:
+            raise Wrong(f"on ({pair.name(world)}): {reason}") from None
+        if look and not self.may_change and _changed(arguments, given):
+            raise Wrong(f"on ({pair.name(world)}): your function changes the table that it is given; work on a copy, the owner still needs it")
+        return x
+
+    def many(self, form, pair, worlds):
+        """Outputs, a row for each run."""
+        return np.array([self.once(form, pair, int(world)) for world in worlds]).reshape(len(worlds), form.columns)
+
+    def crowd(self, crowd, coins, calls=None):
+        """Values of all cells of some calls, and their worlds."""
+        values, worlds = [], coins.integers(0, 2, (calls or crowd.calls, crowd.size))
+        for world in worlds:
+            try:
+                values.append(np.asarray(crowd.cells(self.got(crowd.build(world)), world), dtype=float))
+            except Wrong as reason:
+                raise Wrong(f"on {crowd.size:,} {crowd.words[0]} ({crowd.what}): {reason}") from None
+        x = np.concatenate(values)[:, None]
+        return np.where(np.isnan(x), MISSING, x), worlds.ravel()

@@ -1,0 +1,353 @@
+"""The plain notebooks: the page's words, the source's code, nothing of a solution for students, and nothing that needs a plug-in."""
+import base64
+import copy
+import io
+import re
+import subprocess
+import zipfile
+import zlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import editions
+import nbformat
+import pytest
+from bookext.plain import PAGES, PlainNotebooks, on_paper, say_where_to_answer
+from bookext.plain import markdown as plain
+from bookext.plain.edition import Edition
+from bs4 import BeautifulSoup
+from claims import MARK, bound, loaded
+from docutils import nodes
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "chapters").rglob("*.ipynb"))
+BUILT = ROOT / "_build" / "notebooks"
+MYST = re.compile(r"\{[a-z:-]+\}`|^:{3,}|^`{3,}\{|^\([\w-]+\)=$", re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def plain_log(once, build_log):
+    """The builder shares what the book's build has read and run."""
+    def build():
+        done = subprocess.run(editions.command("notebooks"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return f"{done.returncode}\n{done.stdout}"
+    return once("notebooks", build)
+
+
+@pytest.fixture(scope="session")
+def read(plain_log):
+    """A built notebook, by its edition and section."""
+    if not plain_log.startswith("0\n"):
+        pytest.fail("the plain notebooks do not build: see test_the_notebooks_build_without_a_warning", pytrace=False)
+    return lambda edition, section: nbformat.read(BUILT / edition / f"{section}.ipynb", as_version=4)
+
+
+def source(section):
+    return nbformat.read(ROOT / f"{section}.ipynb", as_version=4)
+
+
+def texts(nb):
+    return [cell.source for cell in nb.cells if cell.cell_type == "markdown"]
+
+
+def codes(nb):
+    return [cell for cell in nb.cells if cell.cell_type == "code" and cell.id != "setup"]
+
+
+def solution_cells(nb):
+    """The code cells between the gates of solutions."""
+    inside, found = False, []
+    for cell in nb.cells:
+        gates = re.findall(r"\{solution-(start|end)\}", cell.source) if cell.cell_type == "markdown" else []
+        inside = gates[-1] == "start" if gates else inside
+        if inside and cell.cell_type == "code":
+            found.append(cell)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ what a section becomes
+
+def test_the_notebooks_build_without_a_warning(plain_log):
+    assert plain_log.startswith("0\n") and "WARNING" not in plain_log, plain_log[-4000:]
+    for edition in ("student", "instructor"):
+        written = [path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")]
+        assert sorted(written) == sorted([*SECTIONS, *PAGES])
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_instructors_code_is_the_sources_without_its_claims(read, section):
+    wanted = [cell for cell in source(section).cells if cell.cell_type == "code" and not cell.source.startswith(MARK)]
+    found = codes(read("instructor", section))
+    assert [(cell.id, cell.source, without_stills(cell)) for cell in found] == [(cell.id, cell.source, cell.outputs) for cell in wanted]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_students_have_the_same_without_solutions_and_outputs(read, section):
+    solutions = {cell.id for cell in solution_cells(source(section))}
+    students, instructors = codes(read("student", section)), codes(read("instructor", section))
+    assert [cell.source for cell in students] == [cell.source for cell in instructors if cell.id not in solutions] and solutions
+    assert not any(cell.outputs and "Explorer(" not in cell.source or cell.execution_count for cell in students)
+    assert not any("Solution to" in text or "For the instructor" in text for text in texts(read("student", section)))
+
+
+def without_stills(cell):
+    """The outputs of a cell without the pictures of Explorers."""
+    outputs = copy.deepcopy(cell.outputs)
+    for output in outputs:
+        output.get("data", {}).pop("image/png", None)
+    return outputs
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_explorer_is_seen_before_anything_runs(read, edition, section):
+    explorers = [cell for cell in codes(read(edition, section)) if re.search(r"^Explorer\(", cell.source, re.MULTILINE)]
+    assert explorers
+    for cell in explorers:
+        output, = cell.outputs
+        assert output.data["text/plain"].startswith("Explorer(")
+        still = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+        assert still.width > 500 and len(still.getcolors()) > 4
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_instructor_sees_every_figure_before_anything_runs(read, section):
+    outputs = [output for cell in codes(read("instructor", section)) for output in cell.outputs]
+    figures = [output.data for output in outputs if output.get("data", {}).get("text/plain", "").startswith("<Figure ")]
+    assert all(Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).width > 300 for data in figures)
+    committed = [output for cell in source(section).cells if cell.cell_type == "code" for output in cell.outputs]
+    assert len(figures) == sum("<Figure " in output.get("data", {}).get("text/plain", "") for output in committed)
+
+
+def test_an_edition_is_not_heavy(read):
+    for edition in ("student", "instructor"):
+        assert sum(len(zlib.compress(path.read_bytes())) for path in (BUILT / edition).rglob("*.ipynb")) < 4e6
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_visible_cell_uses_what_only_claims_or_solutions_define(section):
+    cells = [cell for cell in source(section).cells if cell.cell_type == "code"]
+    solutions = {cell.id for cell in solution_cells(source(section))}
+    kept = [cell for cell in cells if not cell.source.startswith(MARK)]
+    for edition in (kept, [cell for cell in kept if cell.id not in solutions]):
+        known = set()
+        for cell in edition:
+            known |= bound(cell.source)
+        left_out = set().union(*(bound(cell.source) for cell in cells if cell not in edition)) - known
+        used = {name: cell.id for cell in edition for name in loaded(cell.source) & left_out}
+        assert not used, used
+
+
+def test_one_begins_as_all_do_and_runs_in_another_folder(read, tmp_path):
+    """That each runs, and says what is committed, is tested with the notebooks as committed: there each claim is a process of its own."""
+    begins = {nb.cells[place].source for nb in (read(edition, section) for edition in ("student", "instructor") for section in SECTIONS)
+              for place in [next(i for i, cell in enumerate(nb.cells) if cell.cell_type == "code")]}
+    assert len(begins) == 1 and min(begins).startswith("try:\n    import dplib")
+    nb = read("instructor", "chapters/histograms/bins")
+    wanted = {cell.id: printed(cell) for cell in codes(nb)}
+    NotebookClient(nb, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert {cell.id: printed(cell) for cell in codes(nb)} == wanted
+
+
+def printed(cell):
+    return "".join(output.get("text", "") for output in cell.outputs if output.output_type == "stream")
+
+
+# ---------------------------------------------------------------------------------------------- what its text is without plug-ins
+
+RENDER = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, allow_space=False, double_inline=True)
+
+
+def rendered(text):
+    """What CommonMark with mathematics makes of a text, as words: formulas and code are taken out."""
+    soup = BeautifulSoup(RENDER.render(text), "html.parser")
+    for gone in soup.select(".math, eqn, eq, code"):
+        gone.decompose()
+    return soup
+
+
+MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("page", [*SECTIONS, *PAGES])
+def test_every_link_leads_somewhere(read, edition, page):
+    """Without an address of the book: to a neighbouring notebook of this edition, or into the web. It opens without a question."""
+    assert read(edition, page).metadata.kernelspec.name == "python3"
+    here = BUILT / edition / f"{page}.ipynb"
+    for text in texts(read(edition, page)):
+        targets = [link["href"] for link in rendered(text).find_all("a", href=True)]
+        assert [target for target in targets if not target.startswith("http") and not (here.parent / target).is_file()] == []
+        assert "(how)" not in text and "open this section in JupyterLab" not in text
+
+
+@pytest.mark.parametrize("edition", ["student", "instructor"])
+@pytest.mark.parametrize("section", [*SECTIONS, *PAGES])
+def test_nothing_needs_a_plug_in(read, edition, section):
+    """(S* is the name of the smooth sensitivity; JupyterLab takes formulas out before it reads any mark of Markdown.)"""
+    for text in texts(read(edition, section)):
+        assert not [formula for formula in MATHS.findall(text) if re.search(r"^\s*>", formula, re.MULTILINE)]
+        words = rendered(text).get_text(" ")
+        assert not MYST.search(text) and not re.search(r"\$|(?<!S)\*|\]\(|\\\(|:::", words), (MYST.search(text), words)
+
+
+def squeezed(soup):
+    """Letters and digits only: how a page breaks and punctuates its numbers is its own affair."""
+    return re.sub(r"\W+", "", soup.get_text(" "))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_words_are_those_of_the_page(read, site, section):
+    page = BeautifulSoup((site / f"{section}.html").read_text(encoding="utf-8"), "html.parser").find("article")
+    for gone in page.select("script, .headerlink, .math, mjx-container, code, pre, .explorer, .cell_input, .cell > details > summary, "
+                            ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, .prev-next-footer, .way"):
+        gone.decompose()
+    nb = read("instructor", section)
+    text = "\n\n".join(cell for cell in texts(nb) if "For the instructor" not in cell).split("## Works cited")[0]
+    missing = strange(squeezed(page).replace(*(squeezed(BeautifulSoup(words, "html.parser")) for words in ANSWER)), squeezed(rendered(without_labels(text))))
+    assert not missing, missing
+
+
+ANSWER = "To answer, open this section in JupyterLab (how)", "To answer, fill in the cells below and run them"
+
+
+def without_labels(text):
+    text = re.sub(r"^\*Figure [\d.]+\.\* ", "", text, flags=re.MULTILINE)
+    return re.sub(r"^From \*Provable.*$", "", text, flags=re.MULTILINE)
+
+
+def strange(words, others, width=24):
+    """The pieces of one text that are nowhere in another."""
+    known = {others[i:i + width] for i in range(len(others) - width + 1)}
+    return [words[i:i + 60] for i in range(0, len(words) - width, width) if words[i:i + width] not in known]
+
+
+# ------------------------------------------------------------------------------------------------ small documents, and what fails
+
+def paragraph(*children):
+    return nodes.paragraph("", "", *children)
+
+
+def markdown(address=lambda target: None):
+    return plain.Markdown({"theorem": {"thm-a": (4, 1)}}, address, {"The law"})
+
+
+def reference(target, words="here", **options):
+    return nodes.reference("", words, refuri=target, **options)
+
+
+@pytest.mark.parametrize(("node", "wanted"), [
+    (paragraph(nodes.Text("2 * 3 < 7 & _x_ `b`")), r"2 \* 3 &lt; 7 & \_x\_ \`b\`"),
+    (paragraph(nodes.Text("# no heading")), r"\# no heading"),
+    (paragraph(nodes.Text("1. no list")), r"\1. no list"),
+    (paragraph(nodes.strong("", "a"), nodes.Text(" "), nodes.emphasis("", "b")), "**a** *b*"),
+    (paragraph(nodes.literal("", "a`b")), "``a`b``"),
+    (paragraph(nodes.math("", "a\n= b")), "$a = b$"),
+    (nodes.math_block("", "a = b", number=3), "$$\na = b \\tag{3}\n$$"),
+    (paragraph(reference("https://a.org")), "[here](https://a.org)"),
+    (paragraph(reference("other#b", internal=True)), "here"),
+    (nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("a")), nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("b"))))),
+                       nodes.list_item("", paragraph(nodes.Text("c")))), "- a\n\n  - b\n- c"),
+    (nodes.note("", paragraph(nodes.Text("a"))), "> **Note**\n>\n> a"),
+    (nodes.note("", paragraph(nodes.Text("a")), nodes.math_block("", "a\n  = b", number=3)), "> **Note**\n>\n> a\n>\n> $$a = b \\tag{3}$$"),
+    (paragraph(reference("#b", internal=True, words="The law")), "*The law*"),
+    (nodes.admonition("", nodes.title("", "Hint"), paragraph(nodes.Text("a")), classes=["dropdown"]), "<details>\n<summary>Hint</summary>\n\na\n\n</details>"),
+])
+def test_a_node_becomes_markdown(node, wanted):
+    assert markdown().block(node) == wanted
+
+
+@pytest.mark.parametrize(("instructor", "kept"), [(True, ["out", "still"]), (False, ["still"])])
+def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor, kept):
+    shown = new_output("execute_result", data={"text/plain": "Explorer(x = 1): one"}, execution_count=2)
+    printed_too = new_output("stream", name="stdout", text="out")
+    other = new_code_cell("1", id="other", execution_count=1, outputs=[new_output("execute_result", data={"text/plain": "1"}, execution_count=1)])
+    source = new_notebook(cells=[other, new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])])
+    here = Edition(source, markdown(), (4, 1), instructor, {"explorer": ["still"]})
+    for place in range(2):
+        here.code(nodes.container(cell_index=place))
+    first, second = here.cells
+    assert bool(first.outputs) == instructor and [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
+    assert second.execution_count == second.outputs[-1].execution_count == (2 if instructor else None)
+    nbformat.validate(new_notebook(cells=here.cells))
+
+
+def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python"}}
+    source = new_notebook(cells=[new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")], metadata=kernel)
+    run = copy.deepcopy(source)
+    png = io.BytesIO()
+    Image.new("RGBA", (2, 1)).save(png, "PNG")
+    still = base64.b64encode(png.getvalue()).decode()
+    run.cells[0].outputs = [new_output("execute_result", data={"text/plain": "Explorer(x = 1): one", "image/png": still}, execution_count=1)]
+    run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
+    get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
+    builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
+    assert PlainNotebooks.stills(builder, source) == {"explorer": [on_paper(still)]}
+    paper = Image.open(io.BytesIO(base64.b64decode(on_paper(still)))).convert("RGB")
+    assert paper.size == (2, 1) and paper.getpixel((0, 0)) == (255, 255, 255)
+
+
+def test_a_link_leads_where_the_reader_can_go():
+    node = paragraph(reference("other#b", internal=True))
+    assert markdown(lambda target: f"https://book.org/{target}").block(node) == "[here](https://book.org/other#b)"
+
+
+@pytest.mark.parametrize(("target", "address"), [
+    ("chapters/a/two#c", "two.ipynb"), ("chapters/b/one", "../b/one.ipynb"), ("chapters/b/index", "../b/one.ipynb"), ("#c", None),
+    ("reference/notation", "../../reference/notation.ipynb"), ("reference/glossary#term-law", None), ("course/index", plain.Unknown),
+])
+def test_without_an_address_a_link_leads_to_a_notebook_or_its_words_say_enough(target, address):
+    builder = SimpleNamespace(config=SimpleNamespace(html_baseurl=""), sections=lambda: ["chapters/a/one", "chapters/a/two", "chapters/b/one"],
+                              env=SimpleNamespace(toctree_includes={"chapters/b/index": ["chapters/b/one"]}))
+    if address is plain.Unknown:
+        with pytest.raises(plain.Unknown, match="in no edition"):
+            PlainNotebooks.address(builder, "chapters/a/one", target)
+    else:
+        assert PlainNotebooks.address(builder, "chapters/a/one", target) == address
+
+
+def test_who_has_opened_a_section_is_not_told_to_open_it():
+    link = reference("intro#study-alone", "how", internal=True)
+    told = paragraph(nodes.Text("To answer, open this section in JupyterLab ("), link, nodes.Text("); each checker prints"))
+    say_where_to_answer(told)
+    assert told.astext() == "To answer, fill in the cells below and run them; each checker prints"
+    with pytest.raises(plain.Unknown, match="opening"):
+        say_where_to_answer(paragraph(nodes.Text("See "), reference("intro#study-alone", internal=True), nodes.Text(".")))
+
+
+@pytest.mark.parametrize(("node", "word"), [
+    (nodes.math_block("", "a % b"), "comment"),
+    (paragraph(nodes.Text("for $50")), "dollar"),
+    (nodes.admonition("", nodes.title("", "", nodes.math("", "q")), paragraph(), classes=["dropdown"]), "fold"),
+    (nodes.sidebar(), "sidebar"),
+    (paragraph(nodes.footnote_reference()), "footnote"),
+])
+def test_what_cannot_be_said_plainly_stops_the_build(node, word):
+    with pytest.raises(plain.Unknown, match=word):
+        markdown().block(node)
+
+
+def test_words_that_are_missing_are_noticed():
+    page, notebook = "abcdefghij" * 10, "abcdefghij" * 5
+    assert not strange(page, page) and not strange(notebook, page)
+    assert strange(notebook + "somethingelse" * 3 + notebook, page)
+
+
+def test_each_edition_is_packed_with_the_wheel(tmp_path):
+    for edition in ("student", "instructor"):
+        (tmp_path / edition).mkdir()
+        (tmp_path / edition / "a.ipynb").write_text(edition, encoding="utf-8")
+    (tmp_path / "provable_privacy-1-py3-none-any.whl").write_bytes(b"wheel")
+    first = [path.read_bytes() for path in editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")]
+    made = editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")
+    assert [path.read_bytes() for path in made] == first
+    with zipfile.ZipFile(made[0]) as file:
+        assert file.namelist() == ["student/a.ipynb", "student/provable_privacy-1-py3-none-any.whl"] and file.read("student/a.ipynb") == b"student"
