@@ -11,7 +11,8 @@ import warnings
 
 import numpy as np
 
-__all__ = ["CHECKERS", "NotAttempted", "Wrong", "answered", "ask", "checker", "compare_dict", "compare_number", "is_stub", "listen", "number", "numbers"]
+__all__ = ["CHECKERS", "NotAttempted", "Wrong", "answered", "ask", "checker", "compare_dict", "compare_number", "is_stub", "listen",
+           "number", "numbers", "of"]
 
 
 class Wrong(Exception):
@@ -22,7 +23,7 @@ class NotAttempted(Exception):
     """There is no answer yet, or none for the part that is named."""
 
 
-CHECKERS = {}                                    # name -> the module of its section, in the order in which the section asks
+CHECKERS: dict[str, str] = {}                    # name -> the module of its section, in the order in which the section asks
 _listeners = [print]
 
 
@@ -130,6 +131,11 @@ def answered(function, *arguments, **keywords):
     return result
 
 
+def of(what, words):
+    """Words about something that has a name, or has none ("")."""
+    return f"{what}: {words}" if what else words
+
+
 def numbers(values, shape, what, finite=True):
     """An array of numbers of this shape; `Wrong` for anything else, `NotAttempted` for `...`."""
     if type(values) is np.ndarray and values.dtype == float and values.shape == shape and np.isfinite(values).all():
@@ -138,18 +144,19 @@ def numbers(values, shape, what, finite=True):
         raise NotAttempted
     expected = "a number" if shape == () else f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {shape}"
     if values is None:
-        raise Wrong(f"{what}: expected {expected}, got None: is the `return` missing?")
+        raise Wrong(of(what, f"expected {expected}, got None: is the `return` missing?"))
     try:
         array = np.asarray(values, dtype=float)
         if np.asarray(values).dtype.kind in "USM":                       # "3.7" is a text, and a date is no number
             raise TypeError
     except (TypeError, ValueError, OverflowError):
-        raise Wrong(f"{what}: expected {expected}, got {values!r}"[:200]) from None
+        raise Wrong(of(what, f"expected {expected}, got {values!r}")[:200]) from None
     if array.shape != shape and not (shape == () and array.size == 1):
-        raise Wrong(f"{what}: expected {expected}, got {f'an array of shape {array.shape}' if array.ndim else repr(values)}")
+        got = f"an array of shape {array.shape}" if array.ndim else repr(values)
+        raise Wrong(of(what, f"expected {expected}, got {got}"))
     if np.isnan(array).any() or finite and np.isinf(array).any():
         expected = expected if not finite else "a finite number" if shape == () else "finite numbers"
-        raise Wrong(f"{what}: expected {expected}, got {array[~np.isfinite(array)].flat[0]:g}")
+        raise Wrong(of(what, f"expected {expected}, got {array[~np.isfinite(array)].flat[0]:g}"))
     return array.reshape(shape)
 
 
@@ -157,7 +164,7 @@ def number(value, what, *, finite=True, whole=False):
     """A number, as a float; `Wrong` for anything else. Infinity passes only if not `finite`, fractions only if not `whole`."""
     value = float(numbers(value, (), what, finite))
     if whole and math.isfinite(value) and value != round(value):
-        raise Wrong(f"{what}: expected a whole number, got {value:g}")
+        raise Wrong(of(what, f"expected a whole number, got {value:g}"))
     return value
 
 
@@ -171,9 +178,9 @@ def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
             if abs(said - right) <= 0.5001 * 10.0**-decimals and abs(said - round(said, decimals)) < 1e-12 * max(1, abs(said)):
                 needed = max(math.ceil(-math.log10(2 * allowed)), decimals + 1) if allowed else decimals + 6
                 asked = "all digits before" if needed < 1 else f"{needed} digit{'s' if needed > 1 else ''} after"
-                raise Wrong(f"{what}: {said:g} is right, but rounded too far; give {asked} the point")
+                raise Wrong(of(what, f"{said:g} is right, but rounded too far; give {asked} the point"))
     hint = why(said) if callable(why) else why and f"not {said:g}; {why}"
-    raise Wrong(f"{what}: {hint or f'not {said:g}'}")
+    raise Wrong(of(what, hint or f"not {said:g}"))
 
 
 def compare_dict(answer, right, why=lambda name, said: "", *, tolerance=1e-3, relative=0.0):

@@ -64,7 +64,8 @@ class Place:
         return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)) >= FITS))
 
 
-SAMPLES, AT_MOST = {}, 500                       # (function, pair, runs, seed) -> what it gave; the oldest go
+SAMPLES: dict = {}                               # (function, pair, runs, seed) -> what it gave; the oldest go
+AT_MOST = 500
 
 
 def _kept(function, at, runs, seed, place):
@@ -78,7 +79,9 @@ def _kept(function, at, runs, seed, place):
 
 
 def name(reason, answer, kept, mistakes, right, rng):
-    """The message of the mistake that looks like the answer, or "". `kept` holds (Place, (outputs, worlds)) for all that was run."""
+    """The message of the mistake that looks like the answer, or "". `kept` holds (Place, (outputs, worlds)) for all that
+    was run.
+    """
     if rng.centred:
         return CENTRE.format(rng.centred)
     if not mistakes or getattr(reason, "joint", False):
@@ -86,18 +89,38 @@ def name(reason, answer, kept, mistakes, right, rng):
     place, mine = next(item for item in kept if item[0].at is reason.pair)
     if not place.is_crowd and len(mine[0]) < MORE:
         mine = place.sample(answer, MORE, seed=12)
-    more = min(max(len(mine[0]), MORE), 2 * MORE)
-    likely = [(place.fits(mistake, FIRST, mine)[0], message) for message, mistake in mistakes.items()]
-    likely = sorted((item for item in likely if item[0] >= FITS), key=lambda item: -item[0])[:4]
-    best = [(message, *place.fits(mistakes[message], more, mine)) for _, message in likely]
-    best = [item for item in best if item[1] >= FITS and (not isinstance(reason, Telling) or place.shows(reason, *item[2]))]
-    if best and right is not None:               # what is right here was not refused here
-        true = place.sample(right, more)
-        best = [item for item in best if place.alike(true, item[2]) < FITS]
-    others = [(place, mine, place.fits(right, OTHERS, mine)[0] if right else 0.0) for place, mine in kept if best and not place.is_crowd]
-    found = []
-    for message, p, _ in best:                   # on the other tables the answer must look like the mistake, or be right
-        own = [place.fits(mistakes[message], OTHERS, mine)[0] for place, mine, _ in others]
-        if all(not max(p, true) < ELSEWHERE for p, (*_, true) in zip(own, others)):
-            found.append((np.nanmin([1.0, *own]) if own else p, message))
-    return max(found, default=(0.0, ""))[1]
+    confirmed = _confirmed(reason, place, mine, mistakes, right)
+    if not confirmed:
+        return ""
+    elsewhere = [(place, mine) for place, mine in kept if not place.is_crowd]
+    return max(_fit_elsewhere(confirmed, elsewhere, mistakes, right), default=(0.0, ""))[1]
+
+
+def _suspects(place, mine, mistakes):
+    """Messages of the few mistakes that look most like the answer, at a first look."""
+    looks = [(place.fits(mistake, FIRST, mine)[0], message) for message, mistake in mistakes.items()]
+    return [message for fit, message in sorted((look for look in looks if look[0] >= FITS), key=lambda look: -look[0])[:4]]
+
+
+def _confirmed(reason, place, mine, mistakes, right):
+    """(message, p-value) of the suspects that still look like the answer in more runs, tell the tables apart as it does, and
+    differ here from what is right.
+    """
+    runs, found = min(max(len(mine[0]), MORE), 2 * MORE), []
+    for message in _suspects(place, mine, mistakes):
+        fit, sample = place.fits(mistakes[message], runs, mine)
+        if fit >= FITS and (not isinstance(reason, Telling) or place.shows(reason, *sample)):
+            found.append((message, fit, sample))
+    if found and right is not None:
+        true = place.sample(right, runs)
+        found = [one for one in found if place.alike(true, one[2]) < FITS]
+    return [(message, fit) for message, fit, _ in found]
+
+
+def _fit_elsewhere(confirmed, elsewhere, mistakes, right):
+    """(worst p-value, message) of those mistakes that fit on all other pairs, or where the answer is right there."""
+    is_right = [place.fits(right, OTHERS, mine)[0] if right else 0.0 for place, mine in elsewhere]
+    for message, fit in confirmed:
+        own = [place.fits(mistakes[message], OTHERS, mine)[0] for place, mine in elsewhere]       # nan where the mistake fails
+        if all(not max(one, true) < ELSEWHERE for one, true in zip(own, is_right)):
+            yield (np.nanmin([1.0, *own]) if own else fit), message

@@ -12,6 +12,7 @@ from provable_privacy.speech import Wrong
 
 QUICK, FORM = 400, 3                             # runs of the first look, calls per table of the look at the form
 COMPARED = 4000                                  # outputs at most in a comparison of laws
+NAMING = True                                    # whether a refused answer is compared with the known mistakes
 CELL = Cell(1, names=("the number that comes out",))
 
 
@@ -79,7 +80,7 @@ class _Battery:
             self.look_at_two_calls()
             self.look_at_laws()
         except Refused as reason:
-            words = self.mistake(reason) if reason.words is None else reason.words
+            words = self.mistake(reason) if reason.words is None and NAMING else reason.words
             raise (Wrong(f"{words}. Seen: {reason}") if words else reason) from None
         return looked(*([place.at for place in places] for places in (self.pairs, self.crowds)))
 
@@ -134,10 +135,11 @@ class _Battery:
                     def name(k, place=place, w=w):
                         return f"on ({place.at.name(w)}) {place.form.what} {place.form.of[k]!r}"
 
+                    counts = np.bincount(x[world == w, 0].astype(int), minlength=len(place.form.of))
                     try:
-                        laws.compare(np.bincount(x[world == w, 0].astype(int), minlength=len(place.form.of)), law[w], {}, name, CHI_SQUARE)
-                    except Wrong as reason:
-                        raise Refused(str(reason), place.at) from None
+                        laws.compare(counts, law[w], {}, name, CHI_SQUARE)
+                    except Wrong as unlike:
+                        raise Refused(str(unlike), place.at) from None
             elif law and self.right is not None:
                 mine, right = ([v[:COMPARED] for v in sample] for sample in ((x, world), place.sample(self.right, min(len(x), COMPARED), seed=8)))
                 if place.alike(mine, right) < CHI_SQUARE:

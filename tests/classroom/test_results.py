@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from provable_privacy import hand_in, rerun, results
+from provable_privacy import rerun, results
 
 SECTION = [("code", "from provable_privacy import check"), ("markdown", "## Exercises")]
 STUB, RIGHT, WRONG = (f'check.svt_monotone({{"counts": {counts}, "totals": 1.0}})' for counts in ("...", 2.0, 4.0))
@@ -79,7 +79,7 @@ def test_the_saved_outputs_of_a_class(tmp_path):
 
 
 def test_a_huge_notebook_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(hand_in, "LARGEST", 1000)
+    monkeypatch.setattr("provable_privacy.hand_in.LARGEST", 1000)
     assert "not read" in notes(results.read_class(hand_in(tmp_path, {"huge": " " * 1001})))["huge"]
 
 

@@ -6,37 +6,34 @@ import numpy as np
 
 from dplib.distributions import exact_epsilon
 from provable_privacy.battery import Crowd, Labels, Numbers, Pair, battery, drawn
-from provable_privacy.speech import Wrong, answered, checker, compare_dict, number
+from provable_privacy.entries import Number, entries
+from provable_privacy.formulas import on_cases
+from provable_privacy.speech import checker
 
 __all__ = ["dp_belief", "dp_epsilon", "dp_means", "dp_respond", "dp_survey", "dp_unit", "dp_user"]
 
 
-# ------------------------------------------------------------------------------------------------------------ the unit of privacy
+# ------------------------------------------------------------------------------------------------ the unit of privacy
 
 RATINGS, POSTS = 152, 10                         # what the rules of the house allow one person
 
 
-@checker
-def dp_unit(answer):
+@entries("the same noise costs 1, 2, 10 or 152: the person decides, not the row")
+def dp_unit():
     """`answer`: release -> epsilon for one person when every published number has Laplace noise of scale 1."""
-    right = {
-        "HIV visits in hospital, add/remove": 1,
-        "number of ratings, add/remove": RATINGS,
-        "number of posts, add/remove": POSTS,
-        "staff by department (5 counts), add/remove": 1,
-        "staff by department (5 counts), replace": _most_moved(5),
-        "number of visits, each row written twice, add/remove": 2,
+    person = "the unit is the person: take the most"
+    departments = "staff by department (5 counts)"
+    return {
+        "HIV visits in hospital, add/remove": Number(1, "nobody may visit twice"),
+        "number of ratings, add/remove":
+            Number(RATINGS, f"{person} ratings that the service accepts from one person, not one row and not the median"),
+        "number of posts, add/remove": Number(POSTS, f"{person} posts that the forum accepts from one person"),
+        f"{departments}, add/remove": Number(1, "a person who leaves takes one row out of one of the five counts"),
+        f"{departments}, replace":
+            Number(_most_moved(5), "a replaced row may leave one department and appear in another: two counts move"),
+        "number of visits, each row written twice, add/remove":
+            Number(2, "a 2-stable transformation comes before the count"),
     }
-    hints = {
-        "HIV visits in hospital, add/remove": "nobody may visit twice",
-        "number of ratings, add/remove": "the unit is the person: take the most ratings that the service accepts of one, not one row and not the median",
-        "number of posts, add/remove": "the unit is the person: take the most posts that the forum accepts of one",
-        "staff by department (5 counts), add/remove": "a person who leaves takes one row out of one of the five counts",
-        "staff by department (5 counts), replace": "a replaced row may leave one department and appear in another: two counts move",
-        "number of visits, each row written twice, add/remove": "a 2-stable transformation comes before the count",
-    }
-    compare_dict(answer, right, lambda name, said: f"not {said:g}; {hints[name]}", tolerance=1e-9)
-    return "the same noise costs 1, 2, 10 or 152: the person decides, not the row"
 
 
 def _most_moved(departments):
@@ -45,72 +42,48 @@ def _most_moved(departments):
     return int(np.abs(rows[:, None] - rows).sum(axis=2).max())
 
 
-# --------------------------------------------------------------------------------------------------------------- exact epsilon
+# ------------------------------------------------------------------------------------------------------ exact epsilon
 
-FIVE = {
-    "ninety": ([0.9, 0.1], [0.1, 0.9]),
-    "die": ([5 / 6, 1 / 6], [1 / 6, 5 / 6]),
-    "brave": ([1.0, 0.0], [0.5, 0.5]),
-    "six": ([0.5, 0.1, 0.1, 0.1, 0.1, 0.1], [0.1, 0.5, 0.1, 0.1, 0.1, 0.1]),
-    "mute": ([0.5, 0.5], [0.5, 0.5]),
+FIVE = {                                         # mechanism -> its law in both worlds, and a hint
+    "ninety": ([0.9, 0.1], [0.1, 0.9], "one outcome has probability 0.9 in one world and 0.1 in the other"),
+    "die": ([5 / 6, 1 / 6], [1 / 6, 5 / 6],
+            "the coin tells the truth too, half of the time: the truth has probability 4/6 + 1/6"),
+    "brave": ([1.0, 0.0], [0.5, 0.5], "look at the outcome yes: how likely is it in each of the two worlds?"),
+    "six": ([0.5, 0.1, 0.1, 0.1, 0.1, 0.1], [0.1, 0.5, 0.1, 0.1, 0.1, 0.1], "each false answer has probability 1/10"),
+    "mute": ([0.5, 0.5], [0.5, 0.5], "the outcome does not depend on the truth"),
 }
 
 
-@checker
-def dp_epsilon(answer):
+@entries("all five; one of them has no epsilon, though a no can be denied")
+def dp_epsilon():
     """`answer`: mechanism -> its exact epsilon."""
-    right = {name: exact_epsilon(*pair) for name, pair in FIVE.items()}
-    hints = {
-        "ninety": "one outcome has probability 0.9 in one world and 0.1 in the other",
-        "die": "the coin tells the truth too, half of the time: the truth has probability 4/6 + 1/6",
-        "brave": "look at the outcome yes: how likely is it in each of the two worlds?",
-        "six": "each false answer has probability 1/10",
-        "mute": "the outcome does not depend on the truth",
-    }
+    def entry(p, q, hint):
+        right = exact_epsilon(p, q)
+        ratio = {"{said} is the ratio; epsilon is its logarithm": math.exp(right)} if 0 < right < math.inf else {}
+        return Number(right, hint, ratio, tolerance=6e-4)
 
-    def why(name, said):
-        value = right[name]
-        if 0 < value < math.inf and np.isclose(said, math.exp(value), rtol=1e-3):
-            return f"{said:g} is the ratio; epsilon is its logarithm"
-        return f"not {said:g}; {hints[name]}"
-
-    compare_dict(answer, right, why, tolerance=6e-4)
-    return "all five; one of them has no epsilon, though a no can be denied"
+    return {name: entry(*case) for name, case in FIVE.items()}
 
 
-@checker
-def dp_belief(answer):
+@entries("from 10 % to 23 %, from an even bet to 73 %; twice or for a family of three it is much more")
+def dp_belief():
     """`answer`: question -> probability, for a release at epsilon = 1."""
-    right = {
-        "suspicion": _belief(0.1, 1),
-        "even": _belief(0.5, 1),
-        "twice": _belief(0.5, 2),
-        "family": _belief(0.5, 3),
-        "bet": 1 - _fewest_errors(1.0),
+    def belief(prior, epsilon, hint):
+        odds = f"it is the odds that are multiplied, not the probability: {hint}"
+        multiplied = [start * math.exp(e) for start in (0.1, 0.5) for e in (1, 2, 3)]
+        right = prior * math.exp(epsilon) / (1 - prior + prior * math.exp(epsilon))
+        return Number(right, hint, {odds: multiplied}, tolerance=6e-4, between=(0, 1, f"{{said}} is no probability; {hint}"))
+
+    bet = "the advantage, share right minus share wrong, is at most tanh(1/2)"
+    advantage = "{said} is the advantage; a player without any knowledge has advantage 0 and wins half of the plays"
+    return {
+        "suspicion": belief(0.1, 1, "turn 10 % into odds of 1 to 9, multiply by e, and turn back"),
+        "even": belief(0.5, 1, "odds of 1 to 1 become e to 1"),
+        "twice": belief(0.5, 2, "each release multiplies the odds by e at most"),
+        "family": belief(0.5, 3, "from none of the three to all of them it is three steps between neighbours, each a factor of e"),
+        "bet": Number(1 - _fewest_errors(1.0), bet, {advantage: math.tanh(0.5)}, tolerance=6e-4,
+                      between=(0, 1, f"{{said}} is no probability; {bet}")),
     }
-    hints = {
-        "suspicion": "turn 10 % into odds of 1 to 9, multiply by e, and turn back",
-        "even": "odds of 1 to 1 become e to 1",
-        "twice": "each release multiplies the odds by e at most",
-        "family": "from none of the three to all of them it is three steps between neighbours, each a factor of e",
-        "bet": "the advantage, share right minus share wrong, is at most tanh(1/2)",
-    }
-
-    def why(name, said):
-        if name == "bet" and np.isclose(said, math.tanh(0.5), atol=1e-3):
-            return f"{said:g} is the advantage; a player without any knowledge has advantage 0 and wins half of the plays"
-        if name != "bet" and any(np.isclose(said, start * math.exp(e), rtol=2e-3) for start in (0.1, 0.5) for e in (1, 2, 3)):
-            return f"not {said:g}; it is the odds that are multiplied, not the probability: {hints[name]}"
-        if said > 1 or said < 0:
-            return f"{said:g} is no probability; {hints[name]}"
-        return f"not {said:g}; {hints[name]}"
-
-    compare_dict(answer, right, why, tolerance=6e-4)
-    return "from 10 % to 23 %, from an even bet to 73 %; twice or for a family of three it is much more"
-
-
-def _belief(prior, epsilon):
-    return prior * math.exp(epsilon) / (1 - prior + prior * math.exp(epsilon))
 
 
 def _fewest_errors(epsilon):
@@ -149,35 +122,27 @@ def _chosen(x, y):
     return float(np.abs(log_density(x, at) - log_density(y, at)).max())
 
 
-@checker
-def dp_means(answer):
+@entries("two have no epsilon at all, and the other three have 1, ln 1.2 and a little less than the theorem for the last")
+def dp_means():
     """`answer`: mechanism -> smallest epsilon under replace, ten values in [0, 1]."""
-    right = {
-        "clamped": _grid(_clamped),
-        "truncated": math.inf,
-        "coin": _bernoulli(0.0, 0.1),
-        "soft": _grid(lambda x, y: _bernoulli(0.25 + x / 2, 0.25 + y / 2)),
-        "chosen": _grid(_chosen),
+    return {
+        "clamped": Number(
+            _grid(_clamped),
+            "the mean moves by 0.1 and the noise has scale 0.1; what is done to the output afterwards costs nothing, and gains nothing here",
+            {"under replace one value moves by at most 1, so the mean by at most 0.1, not 0.2": 2}, tolerance=6e-4),
+        "truncated": Number(
+            math.inf, "the two worlds can put their outputs in two intervals that differ: is there an output that only one of them can give?"),
+        "coin": Number(math.inf, "take ten zeros and its neighbour: how likely is a 1 in each world?"),
+        "soft": Number(
+            _grid(lambda x, y: _bernoulli(0.25 + x / 2, 0.25 + y / 2)),
+            "the probability of a 1 moves by 0.05; where in [0.25, 0.75] is that the largest ratio?",
+            {"1.2 is the ratio and 0.2 its excess over 1; epsilon is its logarithm": 0.2}, tolerance=6e-4),
+        "chosen": Number(
+            _grid(_chosen),
+            "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 and 0.1 at the outcome 0",
+            {"1 is what the general theorem allows; the normalising factor moves by less than that allows for, so the smallest is smaller": 1,
+             "the exponent alone gives 0.5; the normalising factor depends on the mean as well": 0.5}, tolerance=6e-4),
     }
-
-    def why(name, said):
-        hint = {
-            "clamped": "the mean moves by 0.1 and the noise has scale 0.1; what is done to the output afterwards costs nothing, and gains nothing here",
-            "truncated": "the two worlds can put their outputs in two intervals that differ: is there an output that only one of them can give?",
-            "coin": "take ten zeros and its neighbour: how likely is a 1 in each world?",
-            "soft": "the probability of a 1 moves by 0.05; where in [0.25, 0.75] is that the largest ratio?",
-            "chosen": "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 and 0.1 at the outcome 0",
-        }[name]
-        known = {
-            ("soft", 0.2): "1.2 is the ratio and 0.2 its excess over 1; epsilon is its logarithm",
-            ("chosen", 1.0): "1 is what the general theorem allows; the normalising factor moves by less than that allows for, so the smallest is smaller",
-            ("chosen", 0.5): "the exponent alone gives 0.5; the normalising factor depends on the mean as well",
-            ("clamped", 2.0): "under replace one value moves by at most 1, so the mean by at most 0.1, not 0.2",
-        }
-        return f"not {said:g}; " + next((text for (of, value), text in known.items() if of == name and np.isclose(said, value, rtol=1e-3)), hint)
-
-    compare_dict(answer, right, why, tolerance=6e-4)
-    return "two have no epsilon at all, and the other three have 1, ln 1.2 and a little less than the theorem for the last"
 
 
 # ---------------------------------------------------------------------------------------------------- randomized response
@@ -250,32 +215,39 @@ def dp_respond(respond):
     return f"a coin for every report, and the truth as often as ε allows; {seen}"
 
 
-# -------------------------------------------------------------------------------------------------------------- the size of a survey
+# ------------------------------------------------------------------------------------------------ the size of a survey
+
+SURVEY_SIZES = [(1.0, 0.01), (math.log(3), 0.02), (0.1, 0.05), (4.0, 0.005)]
+
+
+def _people_for(variance):
+    """How many people for a standard error: ceil(variance(p)/error^2), where p is the probability of the truth."""
+    return lambda epsilon, error: math.ceil(variance(1 / (1 + math.exp(-epsilon))) / error**2 - 1e-6)
+
+
+NEEDED = _people_for(lambda p: p * (1 - p) / (2 * p - 1) ** 2)
+SURVEY_MISTAKES = {
+    "you answered for a noisy total of a trusted office (√2/ε for everybody together); here every person adds noise of their own":
+        lambda epsilon, error: math.ceil(math.sqrt(2) / epsilon / error),
+    "an error is a root of a variance: divide by the square of the error": lambda epsilon, error: math.ceil(NEEDED(epsilon, error) * error),
+    "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1": _people_for(lambda p: p * (1 - p)),
+    "you divide by 2p − 1 once, and the variance needs it squared": _people_for(lambda p: p * (1 - p) / (2 * p - 1)),
+    "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only their coins are random":
+        _people_for(lambda p: p * (1 - p) / (2 * p - 1) ** 2 + 0.25),
+}
+
+
+def _error_of(got, right, epsilon, error):
+    p = 1 / (1 + math.exp(-epsilon))
+    would = math.sqrt(p * (1 - p) / max(got, 1e-9)) / (2 * p - 1)
+    verdict = "are too few" if got < right else "are more than needed"
+    return f"{got:,.0f} people {verdict}: the standard error would be {would:.7g}"
+
 
 @checker
 def dp_survey(respondents):
     """`respondents(epsilon, error)`: smallest number of people for a standard error of at most `error`."""
-    for epsilon, error in ((1.0, 0.01), (math.log(3), 0.02), (0.1, 0.05), (4.0, 0.005)):
-        got, p = number(answered(respondents, epsilon, error), "the number of people", whole=True), 1 / (1 + math.exp(-epsilon))
-        need = p * (1 - p) / (2 * p - 1) ** 2 / error**2
-        exact, case = math.ceil(need - 1e-6), f"for epsilon = {epsilon:.3g}, error = {error:g}:"
-        if got == exact or abs(got - need) < 1.001 and abs(need - round(need)) < 1e-6 and got >= exact:
-            continue
-        mistakes = {
-            "you answered for a noisy total of a trusted office (√2/ε for everybody together); here every person adds noise of their own":
-                math.ceil(math.sqrt(2) / epsilon / error),
-            "an error is a root of a variance: divide by the square of the error": math.ceil(need * error),
-            "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1": math.ceil(p * (1 - p) / error**2),
-            "you divide by 2p − 1 once, and the variance needs it squared": math.ceil(p * (1 - p) / (2 * p - 1) / error**2),
-            "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only their coins are random":
-                math.ceil(need + 0.25 / error**2),
-        }
-        for reason, value in mistakes.items():
-            if abs(got - value) <= 1:
-                raise Wrong(f"{case} not {got:,.0f}; {reason}")
-        if got < exact:
-            raise Wrong(f"{case} {got:,.0f} people are too few: the standard error would be {error * math.sqrt(need / max(got, 1e-9)):.7g}")
-        raise Wrong(f"{case} {got:,.0f} people are more than needed: the standard error would be {error * math.sqrt(need / got):.4g}")
+    on_cases(respondents, SURVEY_SIZES, NEEDED, SURVEY_MISTAKES, whole=True, rtol=0, what="the number of people", otherwise=_error_of)
     return "the smallest number that does, in all four cases"
 
 

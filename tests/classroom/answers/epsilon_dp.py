@@ -7,6 +7,7 @@ import numpy as np
 
 from dplib import distributions, local
 from provable_privacy import check
+from provable_privacy.battery.makers import again, fixed_seed, given, then, where
 from provable_privacy.check.definitions import epsilon_dp
 
 UNIT = {
@@ -42,10 +43,6 @@ def respond(truth=lambda e, k: e / (e + k - 1), *, seed=None, others=True, share
         return np.where(honest, values, (values + shift) % k)
 
     return function
-
-
-def same_every_time(values, k, epsilon, rng):
-    return respond(seed=3)(values, k, epsilon, rng)
 
 
 def one_by_one(values, k, epsilon, rng):
@@ -122,21 +119,6 @@ def sixty_four_bits(seed):
     return function
 
 
-def then(make, change):
-    """An answer after which `change(output, arguments, rng)` comes."""
-    return lambda *arguments: change(make(*arguments), arguments[:-1], arguments[-1])
-
-
-def exact_where(condition, right):
-    """The exact count, or the true answers, where `condition(arguments)` holds."""
-    def function(*arguments):
-        if condition(*arguments[:-1]):
-            return arguments[0] if right is RESPOND else EXACT(*arguments)
-        return right(*arguments)
-
-    return function
-
-
 def quota(values, k, epsilon, rng):
     honest = rng.permutation(len(values)) < round(len(values) * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
     return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
@@ -168,14 +150,11 @@ def runs_of_user(users, stars, B, epsilon, rng):
     return np.minimum(np.diff(np.append(starts, np.sum(stars == 5))), B).sum() + rng.laplace(scale=B / epsilon)
 
 
-def never_negative(users, stars, B, epsilon, rng):
-    while True:
-        result = USER(users, stars, B, epsilon, rng)
-        if result >= 0:
-            return result
-
-
 USER, EXACT, RESPOND = five_stars(), five_stars(lambda B, epsilon: 0), respond()
+
+
+def TRUTH(values, k, epsilon):  # noqa: N802
+    return values
 
 
 SOLUTIONS = [
@@ -219,7 +198,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_respond, respond(shared="pairs"), "neighbours in the list share"),
     (check.dp_respond, respond(shared="halves"), "half a list apart share"),
     (check.dp_respond, lambda values, k, epsilon, rng: rng.permutation(RESPOND(values, k, epsilon, rng)), "in another order than the people"),
-    (check.dp_respond, same_every_time, "a seed is fixed inside"),
+    (check.dp_respond, fixed_seed(RESPOND), "a seed is fixed inside"),
     (check.dp_respond, lambda values, k, epsilon, rng: values[:5], "one for each person"),
     (check.dp_respond, lambda values, k, epsilon, rng: values + 1, "none of the answers"),
     (check.dp_respond, lambda values: values, "TypeError"),
@@ -253,7 +232,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_user, lambda users, stars, B, epsilon, rng: print(end=""), "is the `return` missing?"),
     (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.laplace(B / epsilon), "is the centre"),
     (check.dp_user, lambda u, s, B, epsilon, rng: EXACT(u, s, B, epsilon, rng) + rng.normal(scale=2**0.5 * B / epsilon), "normal noise has no ε"),
-    (check.dp_user, never_negative, "drawn again while the result is negative"),
+    (check.dp_user, again(USER, lambda out, *table: out < 0), "drawn again while the result is negative"),
     (check.dp_user, then(USER, lambda out, table, rng: abs(out)), "nearly that of an absolute value"),
     (check.dp_means, {**MEANS, "clamped": 2}, "not 0.2"),
     (check.dp_means, {**MEANS, "truncated": 1}, "only one of them can give"),
@@ -291,18 +270,18 @@ LEAKS = [
     (check.dp_respond, respond(shared="two apart")),
     (check.dp_respond, then(RESPOND, lambda out, table, rng: np.where(table[0] == 0, 0, out))),
     (check.dp_respond, then(RESPOND, lambda out, table, rng: np.append(out[:-1], table[0][-1]))),
-    (check.dp_respond, exact_where(lambda values, k, epsilon: len(set(values.tolist())) == 1, RESPOND)),
-    (check.dp_respond, exact_where(lambda values, k, epsilon: k > 5, RESPOND)),
-    (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, k, 1.0, rng)),
-    (check.dp_respond, lambda values, k, epsilon, rng: RESPOND(values, 2, epsilon, rng)),
+    (check.dp_respond, where(lambda values, k, epsilon: len(set(values.tolist())) == 1, TRUTH, RESPOND)),
+    (check.dp_respond, where(lambda values, k, epsilon: k > 5, TRUTH, RESPOND)),
+    (check.dp_respond, given(RESPOND, epsilon=1.0)),
+    (check.dp_respond, given(RESPOND, k=2)),
     (check.dp_respond, remembers()),
     (check.dp_respond, somebody_lies),
-    (check.dp_user, exact_where(lambda users, stars, B, epsilon: not (stars == 5).any(), USER)),
-    (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 0, USER)),
-    (check.dp_user, exact_where(lambda users, stars, B, epsilon: len(users) == 1, USER)),
+    (check.dp_user, where(lambda users, stars, B, epsilon: not (stars == 5).any(), EXACT, USER)),
+    (check.dp_user, where(lambda users, stars, B, epsilon: len(users) == 0, EXACT, USER)),
+    (check.dp_user, where(lambda users, stars, B, epsilon: len(users) == 1, EXACT, USER)),
     (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, epsilon, rng) if len(users) else math.nan),
     (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, epsilon if len(users) < 100 else epsilon * len(users) / 100, rng)),
-    (check.dp_user, lambda users, stars, B, epsilon, rng: USER(users, stars, B, 1.0, rng)),
+    (check.dp_user, given(USER, epsilon=1.0)),
     (check.dp_user, then(EXACT, lambda out, t, rng: out + np.clip(rng.laplace(), -2, 2) * t[2] / t[3])),
     (check.dp_user, then(EXACT, lambda out, t, rng: int(np.array(out).astype(np.int8)) + rng.laplace(scale=t[2] / t[3]))),
     (check.dp_user, then(EXACT, lambda out, t, rng: min(out, 100) + rng.laplace(scale=t[2] / t[3]))),
@@ -320,7 +299,7 @@ def test_the_exact_answers_are_those_of_another_computation():
     """By brute force over outcomes and neighbours, or by a formula that the checker does not use."""
     laws = epsilon_dp.FIVE
     assert np.isclose(1 - epsilon_dp._fewest_errors(1.0), (1 + np.tanh(0.5)) / 2, atol=1e-5)
-    assert all(np.isclose(distributions.exact_epsilon(*laws[name]), FIVE[name]) for name in FIVE)
+    assert all(np.isclose(distributions.exact_epsilon(*laws[name][:2]), FIVE[name]) for name in FIVE)
 
     def total(mean):
         return (2 - np.exp(-5 * mean) - np.exp(-5 * (1 - mean))) / 5

@@ -1,0 +1,198 @@
+"""Exercises that are answered by entering something: a number, a word, yes or no, a set, or several of them together.
+
+A checker of this kind is a declaration: what is right, how near an entry must be, which mistakes are known and what
+they are told. It is plain data, so that whoever shows the exercise can read it too.
+
+    @entries("the person decides, not the row")
+    def dp_unit():
+        '''`answer`: release -> epsilon for one person.'''
+        return {
+            "visits": Number(1, hint="nobody may visit twice"),
+            "ratings": Number(152, hint="the unit is the person", mistakes={"21 is the median": 21}),
+        }
+"""
+import functools
+import math
+import numbers as numeric
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from provable_privacy.speech import NotAttempted, Wrong, checker, compare_number, number
+
+__all__ = ["AnyOf", "Number", "OneOf", "Together", "TrueFalse", "entries"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number. Words with `{said}` in them are a whole sentence; other words follow "not 3; "."""
+
+    right: float
+    hint: str = ""                               # for any other number
+    mistakes: dict = field(default_factory=dict)         # words -> the number, or several, that shows the mistake
+    tolerance: float = 1e-3
+    relative: float = 0.0
+    whole: bool = False                          # refuse a fraction at once
+    between: tuple = ()                          # (low, high, words): what lies outside is told these words
+    below: str = ""                              # for numbers that are too small, where no mistake is known
+    above: str = ""                              # for those that are too large
+
+    def judge(self, said):
+        value = number(said, "", finite=False, whole=self.whole)
+        compare_number(value, self.right, "", self.words, tolerance=self.tolerance, relative=self.relative)
+
+    def words(self, said):
+        for words, values in self.mistakes.items():
+            if any(self.shows(said, value) for value in np.ravel(values)):
+                return sentence(words, said)
+        if self.between and not self.between[0] <= said <= self.between[1]:
+            return sentence(self.between[2], said)
+        return sentence((self.below if said < self.right else self.above) or self.hint, said)
+
+    def shows(self, said, value):
+        allowed = max(self.tolerance, max(self.relative, 1e-3) * abs(value)) if math.isfinite(value) else 0.0
+        closer = not math.isfinite(self.right) or abs(said - value) <= abs(said - self.right)
+        return said == value or closer and abs(said - value) <= allowed
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few words, in any case of letters."""
+
+    of: tuple
+    right: str
+    hint: str = ""
+    mistakes: dict = field(default_factory=dict)         # a wrong word -> what it is told, instead of the hint
+
+    def judge(self, said):
+        word = str(said).strip().lower()
+        if word not in {str(one).lower() for one in self.of}:
+            raise Wrong(f"{said!r} is not on the list: {', '.join(map(str, self.of))}"[:300])
+        if word != str(self.right).lower():
+            raise Wrong(sentence(self.mistakes.get(word, self.hint), word))
+
+
+@dataclass(frozen=True)
+class TrueFalse:
+    """True or False; `why` tells the reason to those who are wrong."""
+
+    right: bool
+    why: str
+
+    def judge(self, said):
+        if not isinstance(said, (bool, np.bool_)):
+            raise Wrong(f"answer True or False, got {said!r}"[:200])
+        if bool(said) != self.right:
+            raise Wrong(self.why)
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """A set of items. Each item has the reason why it belongs, or why it does not."""
+
+    of: dict                                     # item -> reason
+    right: tuple
+    label: str = "{item}"                        # how a message names an item: "sentence {item}"
+    belongs: str = "belongs to them"
+    not_: str = "does not belong to them"
+
+    def judge(self, said):
+        items = {str(item).strip().lower(): item for item in self.of}
+        chosen = {str(one).strip().lower() for one in _listed(said, self.of)} - {"", ","}
+        if strange := sorted(chosen - set(items)):
+            raise Wrong(f"{strange[0]!r} is not on the list: {', '.join(map(str, self.of))}"[:300])
+        for key, item in items.items():
+            if (key in chosen) != (item in self.right):
+                verdict = self.belongs if item in self.right else self.not_
+                raise Wrong(f"{self.label.format(item=item)} {verdict}: {self.of[item]}")
+
+
+def _listed(said, of):
+    """The items of a list, a set, a text of letters, or one item alone."""
+    if isinstance(said, str):
+        return said if all(len(str(item)) == 1 for item in of) else [said]
+    if isinstance(said, (bool, numeric.Number)) or not hasattr(said, "__iter__"):
+        return [said]
+    found = list(said)
+    if any(one is ... for one in found):
+        raise NotAttempted
+    return found
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several entries in a tuple or a list: `parts` names each of them."""
+
+    parts: dict                                  # name -> entry
+
+    def judge(self, said):
+        if not isinstance(said, (tuple, list)) or len(said) != len(self.parts):
+            raise Wrong(f"expected ({', '.join(self.parts)}), got {said!r}"[:200])
+        judge_all({name: (entry, one) for (name, entry), one in zip(self.parts.items(), said)})
+
+
+def sentence(words, said):
+    """What a wrong entry is told."""
+    shown = f"{said:g}" if isinstance(said, numeric.Number) else str(said)
+    return words.replace("{said}", shown) if "{said}" in words else f"not {shown}; {words}" if words else f"not {shown}"
+
+
+def judge_all(pairs):
+    """Judge name -> (entry, what was said); entries that are still missing are told when nothing else is wrong."""
+    missing = []
+    for name, (entry, said) in pairs.items():
+        try:
+            if said is ...:
+                raise NotAttempted
+            entry.judge(said)
+        except NotAttempted as part:
+            missing.append(f"{name}: {part}" if str(part) else str(name))
+        except Wrong as reason:
+            raise Wrong(f"{name}: {reason}") from None
+    if missing:
+        partly = len(missing) < len(pairs) or any(": " in name for name in missing)
+        raise NotAttempted(", ".join(missing) if partly else "")
+
+
+def same_names(answer, asked):
+    """The answer as a dict with the names that are asked for; `Wrong` if it has others."""
+    if not hasattr(answer, "keys"):
+        raise Wrong(f"expected a dict with the names {', '.join(map(str, asked))}, got {type(answer).__name__}")
+    answer = {name: answer[name] for name in answer.keys()}
+    for names, what in ((set(answer) - set(asked), "unknown"), (set(asked) - set(answer), "missing")):
+        if names:
+            expected = f"expected the names {', '.join(map(str, asked))}"
+            raise Wrong(f"{what}: {', '.join(sorted(map(repr, names)))}; {expected}"[:300])
+    return answer
+
+
+def entries(praise):
+    """Make a checker of a function that returns the declaration: name -> entry for a dict, or one entry alone.
+
+    Parameters
+    ----------
+    praise : str
+        What a right answer is told.
+
+    Returns
+    -------
+    A decorator. The checker's attribute `declared` is the function; what it returns is computed once.
+    """
+    def decorate(declare):
+        declared = functools.cache(declare)
+
+        @functools.wraps(declare)
+        def judge(answer):
+            asked = declared()
+            if isinstance(asked, dict):
+                answer = same_names(answer, asked)
+                judge_all({name: (entry, answer[name]) for name, entry in asked.items()})
+            else:
+                asked.judge(answer)
+            return praise
+
+        check = checker(judge)
+        check.declared = declared
+        return check
+
+    return decorate

@@ -1,0 +1,130 @@
+"""Exercises that ask for a function with one right value: the answer is compared with ours on many cases."""
+import inspect
+import math
+
+import numpy as np
+
+from provable_privacy.speech import Wrong, answered, number, numbers
+
+__all__ = ["on_cases", "refuses"]
+
+
+def on_cases(function, cases, right, mistakes=None, *, rtol=1e-6, atol=0.0, shape=None, whole=False, finite=True,
+             what="the result", show=None, accepts=None, below="", above="", otherwise=None):
+    """`Wrong` unless `function` gives on every case what `right` gives. The first wrong case is named, and the mistake
+    that explains all wrong cases if there is one, else one that explains the first.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's.
+    cases : iterable of tuples
+        The arguments; arrays and lists are copied, and must come back unchanged.
+    right : callable
+        The same function, right.
+    mistakes : dict
+        Words -> the same function with a mistake. One that raises does not count on that case.
+    rtol, atol : float
+        How near an answer must be; a mistake must be as near, and farther from the right value.
+    shape : callable
+        From the arguments to the shape of the result; without it a result is one number.
+    whole, finite : bool
+        Refuse fractions; refuse infinity.
+    what : str
+        What the result is called.
+    show : callable
+        From the arguments to the words for a case; without it, "epsilon = 1, delta = 1e-05".
+    accepts : callable
+        (got, right value, *arguments) -> whether an answer is right after all.
+    below, above : str
+        Words for a result that is too small or too large, where no mistake is known.
+    otherwise : callable
+        (got, right value, *arguments) -> the words instead of these two.
+    """
+    wrong = []
+    for case in map(tuple, cases):
+        words = show(*case) if show else shown(right, case)
+        got, value = _asked(function, case, words, what, shape, whole, finite), right(*case)
+        if not _near(got, value, rtol, atol) and not (accepts and accepts(got, value, *case)):
+            wrong.append((case, words, got, value))
+    if not wrong:
+        return
+    case, words, got, value = wrong[0]
+    fitting = [[message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol)]
+               for one in wrong]
+    reason = next((message for message in fitting[0] if all(message in others for others in fitting)),
+                  fitting[0][0] if fitting[0] else "")
+    if not reason:
+        reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
+    text = f"{got:.6g}" if np.ndim(got) == 0 else np.array2string(np.asarray(got), precision=4, threshold=8)
+    raise Wrong(f"{words}: not {text}{f'; {reason}' if reason else ''}")
+
+
+def _asked(function, case, words, what, shape, whole, finite):
+    given = [_copy(argument) for argument in case]
+    try:
+        got = answered(function, *given)
+        got = numbers(got, shape(*case), what, finite) if shape else number(got, what, finite=finite, whole=whole)
+    except Wrong as reason:
+        raise Wrong(f"{words}: {reason}") from None
+    try:
+        np.testing.assert_equal(given, list(case))
+    except AssertionError:
+        raise Wrong(f"{words}: your function changes what it is given; work on a copy") from None
+    return got
+
+
+def _copy(argument):
+    return argument.copy() if isinstance(argument, (np.ndarray, list, dict, set)) else argument
+
+
+def _near(got, value, rtol, atol):
+    return bool(np.allclose(got, value, rtol=rtol, atol=atol))
+
+
+def _explains(mistake, wrong, rtol, atol):
+    case, _, got, value = wrong
+    try:
+        theirs = mistake(*case)
+    except (ArithmeticError, ValueError, IndexError, KeyError):
+        return False
+    return np.shape(theirs) == np.shape(got) and _near(got, theirs, rtol, atol) and not _near(value, theirs, rtol, atol)
+
+
+def shown(function, case):
+    """A case in words, by the names of the function's parameters."""
+    names = inspect.signature(function).parameters
+    return ", ".join(f"{name} = {_text(value)}" for name, value in zip(names, case) if not callable(value))
+
+
+def _text(value):
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray) or isinstance(value, (list, tuple)) and len(value) > 8:
+        return f"{len(value):,} values" if len(value) > 8 else str(np.asarray(value).tolist())
+    return str(value)
+
+
+def refuses(function, arguments, bad, *, error=ValueError):
+    """`Wrong` unless `function(**arguments)` runs, and raises `error` where one argument is bad.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's, whose parameters may have any names: arguments are given by place.
+    arguments : dict
+        Name of a parameter, as the exercise calls it -> a good value.
+    bad : dict
+        Name -> values that must be refused.
+    """
+    answered(function, *arguments.values())
+    for name, values in bad.items():
+        for value in values:
+            said = f"{name} = {value:g}" if isinstance(value, (int, float)) and not math.isnan(value) else f"{name} = {value}"
+            try:
+                function(*(arguments | {name: value}).values())
+            except error:
+                continue
+            except Exception as other:
+                raise Wrong(f"{said}: expected a {error.__name__}, got {type(other).__name__}") from None
+            raise Wrong(f"{said} was accepted; a {error.__name__} was asked for")
