@@ -3,6 +3,7 @@
 Only this package needs matplotlib and ipywidgets. Importing it keeps linear algebra to one thread: the matrices of the
 book are small, and on a busy machine the threads of a small product may wait for each other far longer than it takes.
 """
+
 from threadpoolctl import threadpool_limits
 
 from provable_privacy import check, style

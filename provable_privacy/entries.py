@@ -11,6 +11,7 @@ they are told. It is plain data, so that whoever shows the exercise can read it 
             "ratings": Number(152, hint="the unit is the person", mistakes={"21 is the median": 21}),
         }
 """
+
 import functools
 import math
 import numbers as numeric
@@ -28,14 +29,14 @@ class Number:
     """A number. Words with `{said}` in them are a whole sentence; other words follow "not 3; "."""
 
     right: float
-    hint: str = ""                               # for any other number
-    mistakes: dict = field(default_factory=dict)         # words -> the number, or several, that shows the mistake
+    hint: str = ""  # for any other number
+    mistakes: dict = field(default_factory=dict)  # words -> the number, or several, that shows the mistake
     tolerance: float = 1e-3
     relative: float = 0.0
-    whole: bool = False                          # refuse a fraction at once
-    between: tuple = ()                          # (low, high, words): what lies outside is told these words
-    below: str = ""                              # for numbers that are too small, where no mistake is known
-    above: str = ""                              # for those that are too large
+    whole: bool = False  # refuse a fraction at once
+    between: tuple = ()  # (low, high, words): what lies outside is told these words
+    below: str = ""  # for numbers that are too small, where no mistake is known
+    above: str = ""  # for those that are too large
 
     def judge(self, said):
         value = number(said, "", finite=False, whole=self.whole)
@@ -62,7 +63,7 @@ class OneOf:
     of: tuple
     right: str
     hint: str = ""
-    mistakes: dict = field(default_factory=dict)         # a wrong word -> what it is told, instead of the hint
+    mistakes: dict = field(default_factory=dict)  # a wrong word -> what it is told, instead of the hint
 
     def judge(self, said):
         word = str(said).strip().lower()
@@ -90,9 +91,9 @@ class TrueFalse:
 class AnyOf:
     """A set of items. Each item has the reason why it belongs, or why it does not."""
 
-    of: dict                                     # item -> reason
+    of: dict  # item -> reason
     right: tuple
-    label: str = "{item}"                        # how a message names an item: "sentence {item}"
+    label: str = "{item}"  # how a message names an item: "sentence {item}"
     belongs: str = "belongs to them"
     not_: str = "does not belong to them"
 
@@ -123,7 +124,7 @@ def _listed(said, of):
 class Together:
     """Several entries in a tuple or a list: `parts` names each of them."""
 
-    parts: dict                                  # name -> entry
+    parts: dict  # name -> entry
 
     def judge(self, said):
         if not isinstance(said, (tuple, list)) or len(said) != len(self.parts):
@@ -178,6 +179,7 @@ def entries(praise):
     -------
     A decorator. The checker's attribute `declared` is the function; what it returns is computed once.
     """
+
     def decorate(declare):
         declared = functools.cache(declare)
 

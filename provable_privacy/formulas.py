@@ -1,4 +1,5 @@
 """Exercises that ask for a function with one right value: the answer is compared with ours on many cases."""
+
 import inspect
 import math
 
@@ -9,8 +10,24 @@ from provable_privacy.speech import Wrong, answered, number, numbers
 __all__ = ["on_cases", "refuses"]
 
 
-def on_cases(function, cases, right, mistakes=None, *, rtol=1e-6, atol=0.0, shape=None, whole=False, finite=True,
-             what="the result", show=None, accepts=None, below="", above="", otherwise=None):
+def on_cases(
+    function,
+    cases,
+    right,
+    mistakes=None,
+    *,
+    rtol=1e-6,
+    atol=0.0,
+    shape=None,
+    whole=False,
+    finite=True,
+    what="the result",
+    show=None,
+    accepts=None,
+    below="",
+    above="",
+    otherwise=None,
+):
     """`Wrong` unless `function` gives on every case what `right` gives. The first wrong case is named, and the mistake
     that explains all wrong cases if there is one, else one that explains the first.
 
@@ -50,10 +67,14 @@ def on_cases(function, cases, right, mistakes=None, *, rtol=1e-6, atol=0.0, shap
     if not wrong:
         return
     case, words, got, value = wrong[0]
-    fitting = [[message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol)]
-               for one in wrong]
-    reason = next((message for message in fitting[0] if all(message in others for others in fitting)),
-                  fitting[0][0] if fitting[0] else "")
+    fitting = [
+        [message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol)]
+        for one in wrong
+    ]
+    reason = next(
+        (message for message in fitting[0] if all(message in others for others in fitting)),
+        fitting[0][0] if fitting[0] else "",
+    )
     if not reason:
         reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
     text = f"{got:.6g}" if np.ndim(got) == 0 else np.array2string(np.asarray(got), precision=4, threshold=8)
@@ -120,7 +141,11 @@ def refuses(function, arguments, bad, *, error=ValueError):
     answered(function, *arguments.values())
     for name, values in bad.items():
         for value in values:
-            said = f"{name} = {value:g}" if isinstance(value, (int, float)) and not math.isnan(value) else f"{name} = {value}"
+            said = (
+                f"{name} = {value:g}"
+                if isinstance(value, (int, float)) and not math.isnan(value)
+                else f"{name} = {value}"
+            )
             try:
                 function(*(arguments | {name: value}).values())
             except error:

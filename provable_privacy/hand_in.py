@@ -1,4 +1,5 @@
 """What a notebook that was handed in says: its cells, what they printed, and the verdicts in it."""
+
 import json
 import re
 
@@ -8,7 +9,7 @@ MARKS = "✓✗○"
 VERDICT = re.compile(rf"^([{MARKS}]) (\w+): (.*)$", re.MULTILINE)
 CALL = re.compile(r"\bcheck\.(\w+)\(")
 SOLUTION = re.compile(r"\{solution-(start|end)\}")
-LARGEST = 50_000_000                             # bytes of a notebook that is still read
+LARGEST = 50_000_000  # bytes of a notebook that is still read
 
 
 class Unreadable(Exception):

@@ -1,4 +1,5 @@
 """Show a function as it stands in the package."""
+
 import ast
 import inspect
 import textwrap

@@ -3,6 +3,7 @@
 The cells of the original section up to its exercises run once; from there every hand-in goes on in a fork. Only
 checkers are listened to: what a hand-in prints itself goes nowhere.
 """
+
 import contextlib
 import io
 import json
@@ -20,8 +21,8 @@ from provable_privacy.hand_in import CALL, Unreadable, read_cells, verdicts
 
 __all__ = ["rerun"]
 
-MEMORY, FILE = 4 << 30, 10 << 20                 # bytes that a hand-in may take, and write
-SPARE = 5                                        # seconds of the clock beyond the CPU's
+MEMORY, FILE = 4 << 30, 10 << 20  # bytes that a hand-in may take, and write
+SPARE = 5  # seconds of the clock beyond the CPU's
 
 
 def rerun(section, paths, seconds=60):
@@ -107,7 +108,7 @@ def limit(seconds):
     import resource
 
     for name, value in (("CPU", seconds), ("AS", MEMORY), ("FSIZE", FILE), ("CORE", 0)):
-        with contextlib.suppress(ValueError, OSError):       # macOS knows no limit of memory
+        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
@@ -146,7 +147,7 @@ def one(hand_in, space, seconds):
     try:
         _, answers = split(read_cells(Path(hand_in)))
     except Unreadable:
-        return {}, ""                            # who reads the saved marks has said so
+        return {}, ""  # who reads the saved marks has said so
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         process = os.fork()

@@ -1,6 +1,6 @@
 """Who has solved what: a class's notebooks as a table of students and exercises.
 
-    python -m provable_privacy.results FOLDER                              reads what the notebooks say, and runs nothing
+    python -m provable_privacy.results FOLDER                             reads what the notebooks say, and runs nothing
     python -m provable_privacy.results FOLDER --csv class.csv --picture class.png
     python -m provable_privacy.results FOLDER --rerun SECTION.ipynb        runs the answers again: read the warning
 
@@ -8,6 +8,7 @@ A student is a notebook in FOLDER, or a folder in it with all notebooks of that 
 wrong, ○ not attempted, and · no verdict: never run, or stopped by an error. Solutions that a notebook brings with it
 do not count.
 """
+
 import argparse
 import csv
 import functools
@@ -32,11 +33,18 @@ WARNING = (
     "fake a ✓."
 )
 NONE = "·"
-WIDEST = 30                                      # letters of a name in the picture and on the screen; the CSV has all
+WIDEST = 30  # letters of a name in the picture and on the screen; the CSV has all
 # for names in other scripts, where one of them is installed
 SCRIPTS = (
-    "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", "WenQuanYi Zen Hei", "SimHei", "Arial Unicode MS",
-    "Noto Sans Arabic", "Noto Sans Devanagari", "Nirmala UI",
+    "Noto Sans CJK SC",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "WenQuanYi Zen Hei",
+    "SimHei",
+    "Arial Unicode MS",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
+    "Nirmala UI",
 )
 
 
@@ -61,7 +69,7 @@ def exercises() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, module in speech.CHECKERS.items():
         package, _, section = module.partition(".check.")
-        if package == "provable_privacy":        # and no checker that somebody has written in a notebook
+        if package == "provable_privacy":  # and no checker that somebody has written in a notebook
             found.setdefault(section, []).append(name)
     return dict(sorted(found.items()))
 
@@ -165,7 +173,7 @@ def picture(found: list[Answers]) -> Any:
     hue = {"✓": style.GOOD, "✗": style.ALARM, "○": style.MUTED, NONE: style.MUTED}
     paper = {"✓": "#cfe8df", "✗": "#f6d3db", "○": "#f1f2f4", NONE: "#ffffff"}
     longest = max(wide(short(one.student)) for one in [Answers("solved by"), *order])
-    left, across, down = 0.1 + 0.088 * longest, 0.42 * len(names), 0.2 * (len(order) + 1.4)      # inches
+    left, across, down = 0.1 + 0.088 * longest, 0.42 * len(names), 0.2 * (len(order) + 1.4)  # inches
     width, height = left + across + 0.8, 1.1 + down + 0.05
     fig, ax = style.figure(width=width, height=height, layout=None)
     ax.set_position((left / width, 0.05 / height, across / width, down / height))
@@ -285,5 +293,5 @@ def safe(entry):
 
 if __name__ == "__main__":
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")     # ✓ and ✗, on Windows too
+        sys.stdout.reconfigure(encoding="utf-8")  # ✓ and ✗, on Windows too
     sys.exit(main())

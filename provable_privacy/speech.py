@@ -1,4 +1,5 @@
 """How a checker speaks: ○ not attempted, ✓ right, ✗ with the reason. It never raises because of an answer."""
+
 import contextlib
 import dis
 import functools
@@ -11,8 +12,21 @@ import warnings
 
 import numpy as np
 
-__all__ = ["CHECKERS", "NotAttempted", "Wrong", "answered", "ask", "checker", "compare_dict", "compare_number", "is_stub", "listen",
-           "number", "numbers", "of"]
+__all__ = [
+    "CHECKERS",
+    "NotAttempted",
+    "Wrong",
+    "answered",
+    "ask",
+    "checker",
+    "compare_dict",
+    "compare_number",
+    "is_stub",
+    "listen",
+    "number",
+    "numbers",
+    "of",
+]
 
 
 class Wrong(Exception):
@@ -23,7 +37,7 @@ class NotAttempted(Exception):
     """There is no answer yet, or none for the part that is named."""
 
 
-CHECKERS: dict[str, str] = {}                    # name -> the module of its section, in the order in which the section asks
+CHECKERS: dict[str, str] = {}  # name -> the module of its section, in the order in which the section asks
 _listeners = [print]
 
 
@@ -53,7 +67,12 @@ def checker(judge):
     def check(answer):
         drawn = np.random.get_state()  # noqa: NPY002
         # thousands of calls must not print thousands of lines, nor leave numpy changed
-        with warnings.catch_warnings(action="ignore"), np.errstate(), np.printoptions(), contextlib.redirect_stdout(io.StringIO()):
+        with (
+            warnings.catch_warnings(action="ignore"),
+            np.errstate(),
+            np.printoptions(),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
             line = said(answer)
         np.random.set_state(drawn)  # noqa: NPY002
         _listeners[0](" ".join(line.splitlines()))
@@ -64,7 +83,7 @@ def checker(judge):
 def _words(error):
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:                            # an exception of the learner's own, whose text fails
+    except Exception:  # an exception of the learner's own, whose text fails
         return type(error).__name__
 
 
@@ -88,30 +107,39 @@ def _called(function, arguments, keywords):
     try:
         given = inspect.signature(function).bind(*arguments, **keywords).arguments
         parts = [f"{name} = {shown}" for name, value in given.items() if (shown := _shown(value))]
-    except Exception:                            # an odd callable, too many arguments, or a repr that fails
+    except Exception:  # an odd callable, too many arguments, or a repr that fails
         return ""
     return f" (called with {', '.join(parts)})" if parts else ""
 
 
 def _shown(value):
-    """A value that fits into a line, or the size of a larger one; "" for what says nothing, such as a generator or a function."""
+    """A value that fits into a line, or the size of a larger one; "" for what says nothing, such as a function."""
     if isinstance(value, (np.ndarray, np.generic)):
         value, kind = value.tolist(), "array"
     else:
         kind = type(value).__name__
     if not isinstance(value, (bool, numbers_.Real, str, list, tuple)):
         return ""
-    text = f"{value:.6g}" if isinstance(value, float) else str(value) if isinstance(value, numbers_.Real) else repr(value)
+    text = (
+        f"{value:.6g}" if isinstance(value, float) else str(value) if isinstance(value, numbers_.Real) else repr(value)
+    )
     if len(text) <= 60:
         return text
-    return f"{'an' if kind == 'array' else 'a'} {kind} of {len(value):,}" if isinstance(value, (list, tuple)) else f"{text[:50]}…"
+    return (
+        f"{'an' if kind == 'array' else 'a'} {kind} of {len(value):,}"
+        if isinstance(value, (list, tuple))
+        else f"{text[:50]}…"
+    )
 
 
 def is_stub(function):
-    """Whether a function (or a method of a class) has no body yet: at most a docstring, `pass`, `...`, or names that are set to `...`."""
+    """Whether a function (or a method of a class) has no body yet.
+
+    It may hold a docstring, `pass`, `...`, or names that are set to `...`.
+    """
     if isinstance(function, type):
         return any(is_stub(method) for method in vars(function).values() if isinstance(method, types.FunctionType))
-    function = getattr(function, "func", function)                       # functools.partial
+    function = getattr(function, "func", function)  # functools.partial
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return code is not None and _empty(code)
 
@@ -119,8 +147,10 @@ def is_stub(function):
 @functools.lru_cache
 def _empty(code):
     idle = {"RESUME", "NOP", "CACHE", "COPY_FREE_VARS", "MAKE_CELL", "POP_TOP", "RETURN_VALUE", "STORE_FAST"}
-    return all(step.opname in idle or step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...)
-               for step in dis.get_instructions(code))
+    return all(
+        step.opname in idle or step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...)
+        for step in dis.get_instructions(code)
+    )
 
 
 def answered(function, *arguments, **keywords):
@@ -147,7 +177,7 @@ def numbers(values, shape, what, finite=True):
         raise Wrong(of(what, f"expected {expected}, got None: is the `return` missing?"))
     try:
         array = np.asarray(values, dtype=float)
-        if np.asarray(values).dtype.kind in "USM":                       # "3.7" is a text, and a date is no number
+        if np.asarray(values).dtype.kind in "USM":  # "3.7" is a text, and a date is no number
             raise TypeError
     except (TypeError, ValueError, OverflowError):
         raise Wrong(of(what, f"expected {expected}, got {values!r}")[:200]) from None
@@ -161,7 +191,10 @@ def numbers(values, shape, what, finite=True):
 
 
 def number(value, what, *, finite=True, whole=False):
-    """A number, as a float; `Wrong` for anything else. Infinity passes only if not `finite`, fractions only if not `whole`."""
+    """A number, as a float; `Wrong` for anything else.
+
+    Infinity passes only if not `finite`, fractions only if not `whole`.
+    """
     value = float(numbers(value, (), what, finite))
     if whole and math.isfinite(value) and value != round(value):
         raise Wrong(of(what, f"expected a whole number, got {value:g}"))
@@ -170,12 +203,17 @@ def number(value, what, *, finite=True, whole=False):
 
 def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
     """`Wrong` unless `said` is the number `right`; `why` is a hint, or a function of what was said."""
-    said, allowed = number(said, what, finite=False), max(tolerance, relative * abs(right) if math.isfinite(right) else 0.0)
+    said, allowed = (
+        number(said, what, finite=False),
+        max(tolerance, relative * abs(right) if math.isfinite(right) else 0.0),
+    )
     if said == right or abs(said - right) <= allowed:
         return
-    if math.isfinite(right) and right != round(right):                   # who says 999 for 1000 has miscounted, not rounded
-        for decimals in range(1 - math.floor(math.log10(abs(right))), 12):         # two digits at least
-            if abs(said - right) <= 0.5001 * 10.0**-decimals and abs(said - round(said, decimals)) < 1e-12 * max(1, abs(said)):
+    if math.isfinite(right) and right != round(right):  # who says 999 for 1000 has miscounted, not rounded
+        for decimals in range(1 - math.floor(math.log10(abs(right))), 12):  # two digits at least
+            if abs(said - right) <= 0.5001 * 10.0**-decimals and abs(said - round(said, decimals)) < 1e-12 * max(
+                1, abs(said)
+            ):
                 needed = max(math.ceil(-math.log10(2 * allowed)), decimals + 1) if allowed else decimals + 6
                 asked = "all digits before" if needed < 1 else f"{needed} digit{'s' if needed > 1 else ''} after"
                 raise Wrong(of(what, f"{said:g} is right, but rounded too far; give {asked} the point"))
@@ -184,7 +222,9 @@ def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
 
 
 def compare_dict(answer, right, why=lambda name, said: "", *, tolerance=1e-3, relative=0.0):
-    """`Wrong` unless `answer` has the names and values of `right`; entries that are still `...` are told when nothing else is wrong.
+    """`Wrong` unless `answer` has the names and values of `right`.
+
+    Entries that are still `...` are told when nothing else is wrong.
 
     `why(name, said)` explains what is wrong with an entry. Values of `right` that are no numbers must be equal.
     """
@@ -193,7 +233,9 @@ def compare_dict(answer, right, why=lambda name, said: "", *, tolerance=1e-3, re
     answer = {name: answer[name] for name in answer.keys()}
     for names, what in ((set(answer) - set(right), "unknown"), (set(right) - set(answer), "missing")):
         if names:
-            raise Wrong(f"{what}: {', '.join(sorted(map(repr, names)))}; expected the names {', '.join(map(str, right))}"[:300])
+            raise Wrong(
+                f"{what}: {', '.join(sorted(map(repr, names)))}; expected the names {', '.join(map(str, right))}"[:300]
+            )
     for name, value in right.items():
         said = answer[name]
         if said is ...:
@@ -203,7 +245,14 @@ def compare_dict(answer, right, why=lambda name, said: "", *, tolerance=1e-3, re
             if not (same if isinstance(same, (bool, np.bool_)) else np.all(same)):
                 raise Wrong(f"{name}: {why(name, said) or f'not {said!r}'}")
         else:
-            compare_number(said, value, name, lambda said, name=name: why(name, said) or f"not {said:g}", tolerance=tolerance, relative=relative)
+            compare_number(
+                said,
+                value,
+                name,
+                lambda said, name=name: why(name, said) or f"not {said:g}",
+                tolerance=tolerance,
+                relative=relative,
+            )
     open_ = [str(name) for name in right if answer[name] is ...]
     if open_:
         raise NotAttempted(", ".join(open_) if len(open_) < len(right) else "")

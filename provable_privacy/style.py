@@ -1,6 +1,7 @@
 """The look of the book's figures: few colours, each with one meaning, safe for colour-blind readers, legible when
 inverted.
 """
+
 from typing import Any
 
 import matplotlib
@@ -10,10 +11,10 @@ from dplib.rounding import at_least, at_most
 
 __all__ = ["ALARM", "GOOD", "INK", "MUTED", "ONE", "OTHER", "at_least", "at_most", "figure", "use"]
 
-ONE = "#0063a8"                                  # the world with you in it
-OTHER = "#c75a00"                                # the neighbouring world
-GOOD = "#00795c"                                 # what should happen
-ALARM = "#b3173b"                                # what should not
+ONE = "#0063a8"  # the world with you in it
+OTHER = "#c75a00"  # the neighbouring world
+GOOD = "#00795c"  # what should happen
+ALARM = "#b3173b"  # what should not
 INK = "#22262b"
 MUTED = "#6c737c"
 
@@ -48,8 +49,13 @@ def use() -> None:
 
 
 def figure(
-    rows: int = 1, columns: int = 1, *, width: float = 5.8, height: float = 3.2,
-    layout: Any = "constrained", **options: Any,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: float = 5.8,
+    height: float = 3.2,
+    layout: Any = "constrained",
+    **options: Any,
 ) -> tuple[Figure, Any]:
     """A new figure in the book's style and its axes, not shown by itself: for the draw function of an `Explorer`.
 

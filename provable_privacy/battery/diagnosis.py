@@ -1,4 +1,5 @@
 """Which of the mistakes that the checker knows looks like the refused answer; silence if none clearly does."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +9,8 @@ from provable_privacy.battery.hunt import Event, Telling
 from provable_privacy.battery.looks import alike
 from provable_privacy.battery.runs import CENTRE, Crowd, Runner, luck
 
-FIRST, MORE, OTHERS = 200, 2000, 800             # runs of each mistake, of the few that look like the answer, of these elsewhere
-FITS, ELSEWHERE = 1e-4, 1e-9                     # below these p-values samples differ: on the refused pair, elsewhere
+FIRST, MORE, OTHERS = 200, 2000, 800  # runs of each mistake, of the few that look like the answer, of these elsewhere
+FITS, ELSEWHERE = 1e-4, 1e-9  # below these p-values samples differ: on the refused pair, elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Place:
     at: object
     form: object
     call: object
-    answer: object = None                        # the learner's function
+    answer: object = None  # the learner's function
 
     @property
     def is_crowd(self):
@@ -27,7 +28,9 @@ class Place:
 
     def sample(self, function, runs, seed=5):
         """Outputs and worlds; those of a function of the checker are drawn once and kept for the next answer."""
-        return self.fresh(function, runs, seed) if function is self.answer else _kept(function, self.at, runs, seed, self)
+        return (
+            self.fresh(function, runs, seed) if function is self.answer else _kept(function, self.at, runs, seed, self)
+        )
 
     def fresh(self, function, runs, seed):
         coins, runner = np.random.default_rng([seed, 6]), Runner(function, self.call, luck(seed))
@@ -61,10 +64,17 @@ class Place:
             return False
         before, of, runs = np.array(reason.seen, dtype=float), np.maximum(reason.runs, 1.0), np.maximum(runs, 1.0)
         share = (before + seen) / (of + runs)
-        return bool(np.all(chdtrc(1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)) >= FITS))
+        return bool(
+            np.all(
+                chdtrc(
+                    1, (before / of - seen / runs) ** 2 / np.maximum(share * (1 - share) * (1 / of + 1 / runs), 1e-300)
+                )
+                >= FITS
+            )
+        )
 
 
-SAMPLES: dict = {}                               # (function, pair, runs, seed) -> what it gave; the oldest go
+SAMPLES: dict = {}  # (function, pair, runs, seed) -> what it gave; the oldest go
 AT_MOST = 500
 
 
@@ -79,8 +89,9 @@ def _kept(function, at, runs, seed, place):
 
 
 def name(reason, answer, kept, mistakes, right, rng):
-    """The message of the mistake that looks like the answer, or "". `kept` holds (Place, (outputs, worlds)) for all that
-    was run.
+    """The message of the mistake that looks like the answer, or "".
+
+    `kept` holds (Place, (outputs, worlds)) for all that was run.
     """
     if rng.centred:
         return CENTRE.format(rng.centred)
@@ -99,12 +110,15 @@ def name(reason, answer, kept, mistakes, right, rng):
 def _suspects(place, mine, mistakes):
     """Messages of the few mistakes that look most like the answer, at a first look."""
     looks = [(place.fits(mistake, FIRST, mine)[0], message) for message, mistake in mistakes.items()]
-    return [message for fit, message in sorted((look for look in looks if look[0] >= FITS), key=lambda look: -look[0])[:4]]
+    return [
+        message for fit, message in sorted((look for look in looks if look[0] >= FITS), key=lambda look: -look[0])[:4]
+    ]
 
 
 def _confirmed(reason, place, mine, mistakes, right):
-    """(message, p-value) of the suspects that still look like the answer in more runs, tell the tables apart as it does, and
-    differ here from what is right.
+    """(message, p-value) of the suspects that still look like the answer in more runs.
+
+    They also tell the tables apart as it does, and differ here from what is right.
     """
     runs, found = min(max(len(mine[0]), MORE), 2 * MORE), []
     for message in _suspects(place, mine, mistakes):
@@ -121,6 +135,8 @@ def _fit_elsewhere(confirmed, elsewhere, mistakes, right):
     """(worst p-value, message) of those mistakes that fit on all other pairs, or where the answer is right there."""
     is_right = [place.fits(right, OTHERS, mine)[0] if right else 0.0 for place, mine in elsewhere]
     for message, fit in confirmed:
-        own = [place.fits(mistakes[message], OTHERS, mine)[0] for place, mine in elsewhere]       # nan where the mistake fails
+        own = [
+            place.fits(mistakes[message], OTHERS, mine)[0] for place, mine in elsewhere
+        ]  # nan where the mistake fails
         if all(not max(one, true) < ELSEWHERE for one, true in zip(own, is_right)):
             yield (np.nanmin([1.0, *own]) if own else fit), message

@@ -1,4 +1,5 @@
 """The exact tests and their level. The bounds are proved in the book, "How our checks work"."""
+
 import math
 from dataclasses import dataclass
 
@@ -7,16 +8,16 @@ from scipy.special import bdtr, bdtrc
 
 from provable_privacy.speech import Wrong
 
-LEVEL = 1e-6                                     # how often a right answer is refused, by all exact tests together
+LEVEL = 1e-6  # how often a right answer is refused, by all exact tests together
 
 
 @dataclass(frozen=True)
 class Levels:
     """How often each test may refuse a right answer: by the union bound over all tests of a battery, LEVEL in all."""
 
-    private: float                               # of each hunt for a telling event
-    still: float                                 # of each look for an output that never changes
-    useful: float                                # of each number or choice that is too rarely near the truth
+    private: float  # of each hunt for a telling event
+    still: float  # of each look for an output that never changes
+    useful: float  # of each number or choice that is too rarely near the truth
 
     @classmethod
     def shared_by(cls, hunts, uses):
@@ -41,7 +42,7 @@ def p_value(a, b, runs, epsilon, delta, level):
     Of the `a` events at most Binomial(runs, delta/2) are owed to delta; each of the others came from the first world
     with probability e^epsilon/(1 + e^epsilon) at most.
     """
-    owed = 0                                     # how many of them delta explains, but for a chance of level/2
+    owed = 0  # how many of them delta explains, but for a chance of level/2
     if delta > 0:
         owed = int(runs * delta / 2)
         while bdtrc(owed, runs, delta / 2) > level / 2:
@@ -66,7 +67,11 @@ def still(pair, x, world, level):
     for w in (0, 1):
         mine, other = x[world == w], x[world != w]
         if (mine == mine[0]).all() and not (other == mine[0]).all(axis=1).any():
-            raise Refused(f"on ({pair.name(w)}) the output is the same in all of {len(mine)} runs: there is no noise there, or a seed is fixed inside", pair)
+            raise Refused(
+                f"on ({pair.name(w)}) the output is the same in all of {len(mine)} runs: "
+                "there is no noise there, or a seed is fixed inside",
+                pair,
+            )
 
 
 def useful(form, pair, x, world, level):
@@ -78,12 +83,19 @@ def useful(form, pair, x, world, level):
         for outcome, share in pair.often[w].items():
             hits = int((mine[:, 0] == form.of.index(outcome)).sum())
             if bdtr(hits, n, share) < level:
-                raise Refused(f"on ({pair.name(w)}) {form.what} is {outcome!r} in {hits:,} of {n:,} runs, and should be in {share:.0%} at least{same}", pair)
+                raise Refused(
+                    f"on ({pair.name(w)}) {form.what} is {outcome!r} in {hits:,} of {n:,} runs, "
+                    f"and should be in {share:.0%} at least{same}",
+                    pair,
+                )
         if pair.within is None or pair.truth[w] is None or not names:
             continue
         truth, within = (np.broadcast_to(np.asarray(v, dtype=float), len(names)) for v in (pair.truth[w], pair.within))
         for i, hits in enumerate((np.abs(values - truth) <= within).sum(axis=0).tolist()):
             if bdtr(hits, n, pair.share) < level:
                 middle = np.median(np.where(values[:, i] < -1e299, np.inf, values[:, i] - truth[i]))
-                raise Refused(f"on ({pair.name(w)}) {names[i]} is within {within[i]:.3g} of {truth[i]:.4g} in {hits:,} of {n:,} runs, and should be in "
-                              f"{pair.share:.0%} at least (the middle of its errors is {middle:+.3g}){same}", pair)
+                raise Refused(
+                    f"on ({pair.name(w)}) {names[i]} is within {within[i]:.3g} of {truth[i]:.4g} in {hits:,} of {n:,} "
+                    f"runs, and should be in {pair.share:.0%} at least (its median error is {middle:+.3g}){same}",
+                    pair,
+                )

@@ -1,4 +1,5 @@
 """What a mechanism's output looks like: how one output is read, and which numbers made from it are looked at."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from provable_privacy.speech import Wrong, numbers
 
-MISSING = -1e300                                 # stands for an output that is not there
+MISSING = -1e300  # stands for an output that is not there
 EXACT = "an exact value comes out, which the other table never shows: "
 AGAIN = "one call uses the noise of the call before"
 THERE = "(1: yes), which"
@@ -23,12 +24,17 @@ class Column(NamedTuple):
     label: str
     values: np.ndarray
     meaning: str = ""
-    show: object = lambda value: "missing" if value < MISSING / 2 else f"{value:.6g}"
+    show: object = lambda value: plain(value)
+
+
+def plain(value):
+    """A value of a column in a message."""
+    return "missing" if value < MISSING / 2 else "0" if abs(value) < 1e-8 else f"{value:.6g}"
 
 
 def tidy(values):
     """Without the last digits, so that what is equal but for rounding is equal."""
-    with np.errstate(over="ignore"):             # MISSING overflows
+    with np.errstate(over="ignore"):  # MISSING overflows
         return np.where(values < MISSING / 2, MISSING, np.round(values, 9) + 0.0)
 
 
@@ -42,13 +48,13 @@ class Form:
 
     columns, views = 1, ()
 
-    def numbers(self, x):                        # those that should be near the truth, and what they are called
+    def numbers(self, x):  # those that should be near the truth, and what they are called
         return x[:, :0], []
 
-    def known(self, x, pair):                    # (column, kind, value) of events that need no search
+    def known(self, x, pair):  # (column, kind, value) of events that need no search
         return ()
 
-    def memory(self, x, pair, world):            # (what, its values, whether equal values are telling)
+    def memory(self, x, pair, world):  # (what, its values, whether equal values are telling)
         return ()
 
 
@@ -57,7 +63,7 @@ class Numbers(Form):
     """`size` finite numbers (0: a bare number). `views`: ((name, weights), ...), more combinations to look at."""
 
     size: int = 0
-    names: object = "output"                     # of each, or the word for one
+    names: object = "output"  # of each, or the word for one
     views: tuple = ()
 
     @property
@@ -69,7 +75,11 @@ class Numbers(Form):
         return words if isinstance(self.names, str) else list(self.names)
 
     def read(self, got):
-        return float(got) if isinstance(got, float) and not self.size and isfinite(got) else numbers(got, (self.size,) if self.size else (), "the result")
+        return (
+            float(got)
+            if isinstance(got, float) and not self.size and isfinite(got)
+            else numbers(got, (self.size,) if self.size else (), "the result")
+        )
 
     def numbers(self, x):
         return x, self.called()
@@ -90,7 +100,9 @@ class Numbers(Form):
         one, two = sides(pair, self.columns)
         if one is not None and two is not None:
             w = np.array([weights for _, weights in self.views] or np.eye(len(one)), dtype=float)
-            yield from _nearer(x @ w.T, w @ one, w @ two, self.called()[0])      # noise is independent in the views, if anywhere
+            yield from _nearer(
+                x @ w.T, w @ one, w @ two, self.called()[0]
+            )  # noise is independent in the views, if anywhere
 
     def memory(self, x, pair, world):
         one, two = sides(pair, self.columns)
@@ -125,7 +137,7 @@ class Choice(Form):
         outcome = tuple(outcome) if isinstance(outcome, list) else outcome
         try:
             code = self.codes.get((isinstance(outcome, bool), outcome))
-        except TypeError:                        # not hashable
+        except TypeError:  # not hashable
             code = None
         if code is None or isinstance(outcome, float) and not isinstance(self.of[int(code)], float):
             shown = [outcome for outcome in self.of if outcome is not None]
@@ -136,8 +148,11 @@ class Choice(Form):
         yield Column(self.what, x[:, 0], show=lambda code: repr(self.of[int(code)]))
 
     def joint(self, x, y, pair):
-        yield Column(f"{self.what} of two calls", x[:, 0] * len(self.of) + y[:, 0],
-                     show=lambda code: "{!r}, then {!r}".format(*(self.of[i] for i in divmod(int(code), len(self.of)))))
+        yield Column(
+            f"{self.what} of two calls",
+            x[:, 0] * len(self.of) + y[:, 0],
+            show=lambda code: "{!r}, then {!r}".format(*(self.of[i] for i in divmod(int(code), len(self.of)))),
+        )
 
     def known(self, x, pair):
         for outcome in pair.watch:
@@ -178,14 +193,25 @@ class Labels(Form):
         for i in np.flatnonzero(np.not_equal(*pair.truth)):
             for j in (j for j in range(self.size) if j != i):
                 two = f"persons {i + 1} and {j + 1}"
-                yield Column(f"the pair of the reports of {two}, minus what they are in the first table,", k * shift[:, i] + shift[:, j], show=self.two)
-                yield Column(f"{two} both lie or both tell the truth {THERE}", ((shift[:, i] == 0) == (shift[:, j] == 0)).astype(float))
+                yield Column(
+                    f"the pair of the reports of {two}, minus what they are in the first table,",
+                    k * shift[:, i] + shift[:, j],
+                    show=self.two,
+                )
+                yield Column(
+                    f"{two} both lie or both tell the truth {THERE}",
+                    ((shift[:, i] == 0) == (shift[:, j] == 0)).astype(float),
+                )
 
     def joint(self, x, y, pair):
         both = self.k * self.shifts(x, pair) + self.shifts(y, pair)
         for i in range(self.size):
-            yield Column(f"the pair of the reports of person {i + 1} in two surveys, minus those in the first table,", both[:, i],
-                         "two surveys share their coins: ", self.two)
+            yield Column(
+                f"the pair of the reports of person {i + 1} in two surveys, minus those in the first table,",
+                both[:, i],
+                "two surveys share their coins: ",
+                self.two,
+            )
 
     def memory(self, x, pair, world):
         for i, lies in enumerate(self.shifts(x, pair, world).T[:10]):
@@ -206,7 +232,7 @@ class Lines(Form):
         return np.concatenate(read_lines(got, self.keys))
 
     def numbers(self, x):
-        return x[:, :len(self.keys)], [f"the noisy count of {key!r}" for key in self.keys]
+        return x[:, : len(self.keys)], [f"the noisy count of {key!r}" for key in self.keys]
 
     def statistics(self, x, pair, search):
         m, (values, names) = len(self.keys), self.numbers(x)
@@ -215,24 +241,35 @@ class Lines(Form):
             yield Column(f"{key!r} is among the published {THERE}", (places[:, i] >= 0).astype(float))
         for i, j in combinations(range(m), 2):
             both = (places[:, i] >= 0) & (places[:, j] >= 0)
-            yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} (1: as written here, 2: turned round, 0: not both there)",
-                         np.where(both, 1.0 + (places[:, i] > places[:, j]), 0.0),
-                         "the order in which they come out tells the exact counts or the order of the table; sort by name, or by the noisy count: ")
-            yield Column(f"the order of {self.keys[i]!r} and {self.keys[j]!r} where their noisy counts are equal "
-                         "(1: as written here, 2: turned round, 0: not so)",
-                         np.where(both & (values[:, i] == values[:, j]), 1.0 + (places[:, i] > places[:, j]), 0.0),
-                         "where two noisy counts are equal, the order tells the exact counts or the order of the table; let the name decide there: ")
+            yield Column(
+                f"the order of {self.keys[i]!r} and {self.keys[j]!r} "
+                "(1: as written here, 2: turned round, 0: not both there)",
+                np.where(both, 1.0 + (places[:, i] > places[:, j]), 0.0),
+                "the order in which they come out tells the exact counts or the order of the table; "
+                "sort by name, or by the noisy count: ",
+            )
+            yield Column(
+                f"the order of {self.keys[i]!r} and {self.keys[j]!r} where their noisy counts are equal "
+                "(1: as written here, 2: turned round, 0: not so)",
+                np.where(both & (values[:, i] == values[:, j]), 1.0 + (places[:, i] > places[:, j]), 0.0),
+                "where two noisy counts are equal, the order tells the exact counts or the order of the table; "
+                "let the name decide there: ",
+            )
         yield from _numeric(values, 0.0 if truth is None else truth, names, (), search)
 
     def joint(self, x, y, pair):
         for i, key in enumerate(self.keys):
             there = (x[:, i] > MISSING / 2) & (y[:, i] > MISSING / 2)
-            yield Column(f"the difference of the noisy counts of {key!r} in two calls", np.where(there, tidy(y[:, i] - x[:, i]), MISSING), AGAIN + ": ")
+            yield Column(
+                f"the difference of the noisy counts of {key!r} in two calls",
+                np.where(there, tidy(y[:, i] - x[:, i]), MISSING),
+                AGAIN + ": ",
+            )
 
     def known(self, x, pair):
         one, two = sides(pair, len(self.keys))
         if one is not None and two is not None:
-            values = x[:, :len(self.keys)]
+            values = x[:, : len(self.keys)]
             yield from _nearer(np.where(values < MISSING / 2, one, values), one, two, "the noisy count")
 
 
@@ -245,7 +282,9 @@ def read_lines(got, keys):
     for place, (key, value) in enumerate(got.items()):
         if key not in number:
             raise Wrong(f"a category came out that is not in the data: {key!r}"[:200])
-        values[number[key]] = value if type(value) is float and isfinite(value) else numbers(value, (), f"the noisy count of {key!r}")
+        values[number[key]] = (
+            value if type(value) is float and isfinite(value) else numbers(value, (), f"the noisy count of {key!r}")
+        )
         places[number[key]] = place
     return values, places
 
@@ -266,40 +305,98 @@ def _nearer(x, one, two, name):
         yield column, "at most", -part * most * (1 - 1e-9)
 
 
+@dataclass(frozen=True)
+class Looks:
+    """What is looked at in outputs that are numbers, some perhaps missing; a generator for each kind of leak."""
+
+    x: np.ndarray  # outputs, a row for each run
+    noise: np.ndarray  # less the exact outputs on the first table
+    names: list
+    views: tuple  # (name, weights) of more combinations
+    search: np.ndarray  # the runs that may be used to choose columns
+
+    @cached_property
+    def gone(self):
+        return self.x < MISSING / 2
+
+    def shown(self, values, *columns):
+        return np.where(self.gone[:, columns].any(axis=1), MISSING, values) if self.gone.any() else values
+
+    def columns(self):
+        yield from self.single()
+        yield from self.pairs()
+        if len(self.names) > 1 and not self.gone.any():
+            yield from self.all_together()
+        yield from self.blocks()
+
+    def single(self):
+        """Exact values, and fractions that noise of whole numbers does not hide."""
+        for i, name in enumerate(self.names):
+            yield Column(name, self.shown(tidy(self.x[:, i]), i), EXACT)
+            part = np.round(self.noise[:, i] - np.round(self.noise[:, i]), 6)
+            if part.any():
+                yield Column(
+                    f"the part of {name} after the point, measured from the exact value on the first table,",
+                    self.shown(part, i),
+                    "noise of whole numbers does not hide the part after the point: ",
+                )
+        for label, weights in self.views:
+            yield Column(label, tidy(self.x @ np.asarray(weights, dtype=float)), EXACT)
+
+    def pairs(self):
+        """Two outputs that share a noise, or its size."""
+        m = len(self.names)
+        for i, j in combinations(range(m), 2):
+            if m <= 8 or i == 0 or j == i + 1:
+                two, a, b = f"{self.names[i]} and {self.names[j]}", self.x[:, i], self.x[:, j]
+                sizes = np.abs(self.noise[:, [i, j]])
+                yield Column(
+                    f"the difference of {two}",
+                    self.shown(tidy(a - b), i, j),
+                    "one noise serves two outputs, their difference is exact: ",
+                )
+                yield Column(
+                    f"the sum of {two}",
+                    self.shown(tidy(a + b), i, j),
+                    "the noise of one output is that of another, turned round, and cancels in their sum: ",
+                )
+                yield Column(
+                    f"{two}: the sizes of their noises, as seen from the first table, differ by a number that",
+                    self.shown(tidy(sizes[:, 0] - sizes[:, 1]), i, j),
+                    "two noises have the same size, so a sum or a difference is exact: ",
+                )
+
+    def all_together(self):
+        """The sum of all outputs, and the combination with the least noise if it has none."""
+        yield Column(
+            "the sum of all outputs", tidy(self.x.sum(axis=1)), "the noises cancel in the sum, which is exact: "
+        )
+        few = self.noise[self.search][:1000]
+        if len(few) < 2 * len(self.names):
+            return
+        _, size, directions = np.linalg.svd(few - few.mean(axis=0), full_matrices=False)
+        if size[0] > 0 and size[-1] < 1e-7 * size[0]:
+            least = directions[-1] / directions[-1][np.abs(directions[-1]).argmax()]
+            yield Column(
+                f"the combination {np.round(least, 3).tolist()} of the outputs",
+                np.round(self.x @ least, 6),
+                "in one combination of the outputs all noise cancels: ",
+            )
+
+    def blocks(self):
+        """Two of the further combinations that share a noise, or its size."""
+        z = self.noise @ np.array([weights for _, weights in self.views], dtype=float).reshape(-1, len(self.names)).T
+        few = z[self.search][:200]
+        for i, j in combinations(range(min(len(self.views), 40)), 2):
+            for sign, word, means in (-1, "difference", "share their noise"), (1, "sum", "have noise of the same size"):
+                if len(np.unique(tidy(few[:, i] + sign * few[:, j]))) < 0.97 * len(few):  # exact values
+                    yield Column(
+                        f"the {word} of ({self.views[i][0]}) and ({self.views[j][0]})",
+                        tidy(z[:, i] + sign * z[:, j]),
+                        f"two blocks {means}: ",
+                    )
+
+
 def _numeric(x, truth, names, views, search):
     """Columns of a vector of numbers, some perhaps missing; `search` marks runs that may be used to choose columns."""
-    m, gone = x.shape[1], x < MISSING / 2
-    r, holes = np.where(gone, 0.0, x - truth), gone.any()
-
-    def shown(values, *columns):
-        return np.where(gone[:, columns].any(axis=1), MISSING, values) if holes else values
-
-    for i, name in enumerate(names):
-        yield Column(name, shown(tidy(x[:, i]), i), EXACT)
-        part = np.round(r[:, i] - np.round(r[:, i]), 6)
-        if part.any():
-            yield Column(f"the part of {name} after the point, measured from the exact value on the first table,", shown(part, i),
-                         "noise of whole numbers does not hide the part after the point: ")
-    for label, weights in views:
-        yield Column(label, tidy(x @ np.asarray(weights, dtype=float)), EXACT)
-    for i, j in combinations(range(m), 2):
-        if m <= 8 or i == 0 or j == i + 1:
-            two, a, b = f"{names[i]} and {names[j]}", x[:, i], x[:, j]
-            yield Column(f"the difference of {two}", shown(tidy(a - b), i, j), "one noise serves two outputs, their difference is exact: ")
-            yield Column(f"the sum of {two}", shown(tidy(a + b), i, j), "the noise of one output is that of another, turned round, and cancels in their sum: ")
-            yield Column(f"{two}: the sizes of their noises, as seen from the first table, differ by a number that",
-                         shown(tidy(np.abs(r[:, i]) - np.abs(r[:, j])), i, j), "two noises have the same size, so a sum or a difference is exact: ")
-    if m > 1 and not holes:
-        yield Column("the sum of all outputs", tidy(x.sum(axis=1)), "the noises cancel in the sum, which is exact: ")
-        few = r[search][:1000] - r[search][:1000].mean(axis=0)
-        _, s, v = np.linalg.svd(few, full_matrices=False) if len(few) >= 2 * m else (0, [0], 0)
-        if s[0] > 0 and s[-1] < 1e-7 * s[0]:     # a direction without noise
-            v = v[-1] / v[-1][np.abs(v[-1]).argmax()]
-            yield Column(f"the combination {np.round(v, 3).tolist()} of the outputs", np.round(x @ v, 6),
-                         "in one combination of the outputs all noise cancels: ")
-    z = r @ np.array([weights for _, weights in views], dtype=float).reshape(-1, m).T
-    few = z[search][:200]
-    for i, j in combinations(range(min(len(views), 40)), 2):
-        for sign, word, means in (-1, "difference", "share their noise"), (1, "sum", "have noise of the same size"):
-            if len(np.unique(tidy(few[:, i] + sign * few[:, j]))) < 0.97 * len(few):     # exact values
-                yield Column(f"the {word} of ({views[i][0]}) and ({views[j][0]})", tidy(z[:, i] + sign * z[:, j]), f"two blocks {means}: ")
+    return Looks(x, np.where(x < MISSING / 2, 0.0, x - truth), names, views, search).columns()

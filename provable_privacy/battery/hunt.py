@@ -1,4 +1,5 @@
 """Looking for an event that tells two tables apart: found in one half of the runs, tested in the other."""
+
 import math
 from dataclasses import dataclass
 
@@ -7,13 +8,13 @@ import numpy as np
 from provable_privacy.battery.exact import Refused, p_value
 from provable_privacy.battery.forms import Column
 
-FOUND = 4                                        # events that are carried to the other half of the runs, each direction
+FOUND = 4  # events that are carried to the other half of the runs, each direction
 
 
 @dataclass(frozen=True)
 class Event:
     column: Column
-    kind: str                                    # "is", "at most", "at least", "among", "bins"
+    kind: str  # "is", "at most", "at least", "among", "bins"
     value: object
 
     def same(self, other):
@@ -24,7 +25,9 @@ class Event:
         if self.kind == "bins":
             edges, chosen = self.value
             return chosen[np.searchsorted(edges, x, side="right")]
-        return {"is": np.equal, "at most": np.less_equal, "at least": np.greater_equal, "among": np.isin}[self.kind](x, self.value)
+        return {"is": np.equal, "at most": np.less_equal, "at least": np.greater_equal, "among": np.isin}[self.kind](
+            x, self.value
+        )
 
     def text(self):
         label, show = self.column.label, self.column.show
@@ -44,13 +47,24 @@ class Telling(Refused):
 
     def __init__(self, pair, event, seen, runs, d, claim, joint):
         self.event, self.seen, self.runs, self.d, self.claim, self.joint = event, seen, runs, d, claim, joint
-        epsilon, delta = claim
-        allowed = f"ε = {epsilon:.3g} between these two allows {math.exp(epsilon):.3g} times as often" + (f", and {delta:g} more" if delta else "")
-        rare = " there, so its loss has no bound that we could see" if seen[1 - d] == 0 else ""
-        self.meaning = event.column.meaning if event.kind == "is" and seen[1 - d] == 0 and seen[d] > 0.02 * runs[d] else ""
+        self.meaning = ""  # in words, where the event never happens on the other table
+        if event.kind == "is" and seen[1 - d] == 0 and seen[d] > 0.02 * runs[d]:
+            self.meaning = event.column.meaning
         names = [f"two calls on {pair.name(w)}" if joint else pair.name(w) for w in (d, 1 - d)]
-        super().__init__(f"{self.meaning}on ({names[0]}) {event.text()} in {seen[d]:,} of {runs[d]:,} runs, "
-                         f"on ({names[1]}) in {seen[1 - d]:,} of {runs[1 - d]:,}{rare}; {allowed}", pair)
+        alone = ", so it was seen on only one of the two tables" if seen[1 - d] == 0 else ""
+        super().__init__(
+            f"{self.meaning}on ({names[0]}) {event.text()} in {seen[d]:,} of {runs[d]:,} runs, "
+            f"on ({names[1]}) in {seen[1 - d]:,} of {runs[1 - d]:,}{alone}; {allowed(*claim)}",
+            pair,
+        )
+
+
+def allowed(epsilon, delta):
+    """In words: what two tables may differ by."""
+    if epsilon == 0 and delta == 0:
+        return "between these two ε is 0, so every outcome must be equally likely on both"
+    factor = "equally often" if epsilon == 0 else f"{math.exp(epsilon):.3g} times as often"
+    return f"ε = {epsilon:.3g} between these two allows {factor}" + (f", and {delta:g} more" if delta else "")
 
 
 def _candidates(values, counts, epsilon, delta):
@@ -66,7 +80,11 @@ def _candidates(values, counts, epsilon, delta):
             return (a - e * b - delta * n - 0.5) / np.sqrt(a + e * e * b + delta * n + e)
 
         below = np.cumsum(a), np.cumsum(b)
-        for kind, single in (("is", score(a, b)), ("at most", score(*below)), ("at least", score(*(c[-1] - c + v for c, v in zip(below, (a, b)))))):
+        for kind, single in (
+            ("is", score(a, b)),
+            ("at most", score(*below)),
+            ("at least", score(*(c[-1] - c + v for c, v in zip(below, (a, b))))),
+        ):
             k = int(np.argmax(single))
             yield single[k], d, kind, values[k]
         if len(values) > 64:
@@ -75,7 +93,11 @@ def _candidates(values, counts, epsilon, delta):
         else:
             chosen = a > 1.2 * e * b + 1
         if chosen.any() and not chosen.all():
-            yield float(score(a[chosen].sum(), b[chosen].sum())), d, *(("bins", (edges, chosen)) if len(values) > 64 else ("among", values[chosen]))
+            yield (
+                float(score(a[chosen].sum(), b[chosen].sum())),
+                d,
+                *(("bins", (edges, chosen)) if len(values) > 64 else ("among", values[chosen])),
+            )
 
 
 def hunt(pair, columns, world, claims, level, search, known=(), joint=False):
@@ -84,7 +106,9 @@ def hunt(pair, columns, world, claims, level, search, known=(), joint=False):
     level = level / max(len(claims) * 2 * (FOUND + len(known)), 1)
     for column in columns:
         values, inverse = np.unique(column.values[search], return_inverse=True)
-        counts = np.stack([np.bincount(inverse[world[search] == w], minlength=len(values)) for w in (0, 1)]).astype(float)
+        counts = np.stack([np.bincount(inverse[world[search] == w], minlength=len(values)) for w in (0, 1)]).astype(
+            float
+        )
         for claim, found in zip(claims, best):
             top = {}
             for score, d, kind, value in _candidates(values, counts, *claim):
@@ -101,6 +125,11 @@ def hunt(pair, columns, world, claims, level, search, known=(), joint=False):
 
     for claim, found in zip(claims, best):
         told = [reason for event in known for d in (0, 1) for reason in tell(event, slice(None), d, claim)]
-        told += [reason for d in (0, 1) for *_, event in sorted(found[d], key=lambda item: item[:2])[:FOUND] for reason in tell(event, ~search, d, claim)]
+        told += [
+            reason
+            for d in (0, 1)
+            for *_, event in sorted(found[d], key=lambda item: item[:2])[:FOUND]
+            for reason in tell(event, ~search, d, claim)
+        ]
         if told:
             raise max(told, key=lambda reason: bool(reason.meaning))

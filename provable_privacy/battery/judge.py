@@ -1,4 +1,5 @@
 """How a battery goes through its pairs and crowds, and what it says at the end."""
+
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
@@ -10,16 +11,18 @@ from provable_privacy.battery.looks import CHI_SQUARE, memory
 from provable_privacy.battery.runs import Runner, luck
 from provable_privacy.speech import Wrong
 
-QUICK, FORM = 400, 3                             # runs of the first look, calls per table of the look at the form
-COMPARED = 4000                                  # outputs at most in a comparison of laws
-NAMING = True                                    # whether a refused answer is compared with the known mistakes
+QUICK, FORM = 400, 3  # runs of the first look, calls per table of the look at the form
+COMPARED = 4000  # outputs at most in a comparison of laws
+NAMING = True  # whether a refused answer is compared with the known mistakes
 CELL = Cell(1, names=("the number that comes out",))
 
 
 def looked(pairs, crowds=()):
     """What a passed battery has looked at, in words."""
     n, cells = sum(bool(pair.claims) for pair in pairs), sum(crowd.size * crowd.calls for crowd in crowds)
-    seen = [f"{n} pair{'s' if n > 1 else ''} of tables"] * bool(n) + [f"{cells:,} {crowd.words[0]}" for crowd in crowds[:1]]
+    seen = [f"{n} pair{'s' if n > 1 else ''} of tables"] * bool(n) + [
+        f"{cells:,} {crowd.words[0]}" for crowd in crowds[:1]
+    ]
     allowed = "ε and δ allow" if any(delta for at in [*pairs, *crowds] for _, delta in at.claims) else "ε allows"
     return f"no event among those tried tells neighbours apart by more than {allowed} ({', '.join(seen)})"
 
@@ -108,13 +111,29 @@ class _Battery:
                 world = self.coins.integers(0, 2, pair.twice)
                 both = self.run.many(form, pair, np.repeat(world, 2))
                 twice = [(2 * epsilon, 2 * delta) for epsilon, delta in pair.claims]
-                hunt(pair, form.joint(both[0::2], both[1::2], pair), world, twice, self.levels.private, _half(pair.twice), joint=True)
+                hunt(
+                    pair,
+                    form.joint(both[0::2], both[1::2], pair),
+                    world,
+                    twice,
+                    self.levels.private,
+                    _half(pair.twice),
+                    joint=True,
+                )
 
     def look_at_crowd(self, place, crowd):
         x, world = self.kept[place] = self.run.crowd(crowd, self.coins)
         out, (cells, published, count) = x[:, 0] > MISSING / 2, crowd.words
         search = np.arange(len(world)) % 2 == 0
-        hunt(crowd, CELL.statistics(x, crowd, search), world, crowd.claims, self.levels.private, search, CELL.known(x, crowd))
+        hunt(
+            crowd,
+            CELL.statistics(x, crowd, search),
+            world,
+            crowd.claims,
+            self.levels.private,
+            search,
+            CELL.known(x, crowd),
+        )
         for w in (0, 1):
             n, came, (least, most) = int((world == w).sum()), int(out[world == w].sum()), crowd.published[w]
             said = f"of {n:,} {cells} ({crowd.name(w)}) {came:,} are {published}"
@@ -122,16 +141,22 @@ class _Battery:
                 raise Refused(f"{said}, and {least:.1%} at least could be", crowd)
             if most is not None and bdtrc(came - 1, n, most) < self.levels.useful:
                 raise Refused(f"{said}, and only {most:.1%} should be", crowd)
-            near = 0 if crowd.within is None else int((np.abs(x[out & (world == w), 0] - crowd.truth[w]) <= crowd.within).sum())
-            if crowd.within is not None and came > 100 and bdtr(near, came, crowd.share) < self.levels.useful:
-                raise Refused(f"of {came:,} {cells} ({crowd.name(w)}, {published}) {near:,} are within {crowd.within:.3g} of the exact {count}, and "
-                              f"{crowd.share:.0%} at least should be", crowd)
+            if crowd.within is None or came <= 100:
+                continue
+            near = int((np.abs(x[out & (world == w), 0] - crowd.truth[w]) <= crowd.within).sum())
+            if bdtr(near, came, crowd.share) < self.levels.useful:
+                raise Refused(
+                    f"of {came:,} {cells} ({crowd.name(w)}, {published}) {near:,} are within {crowd.within:.3g} "
+                    f"of the exact {count}, and {crowd.share:.0%} at least should be",
+                    crowd,
+                )
 
     def look_at_laws(self):
         for place, (x, world) in list(self.kept.items()):
             law, on = place.at.law, f"on ({place.at.name(0)}) or ({place.at.name(1)})"
             if isinstance(law, tuple):
                 for w in (0, 1):
+
                     def name(k, place=place, w=w):
                         return f"on ({place.at.name(w)}) {place.form.what} {place.form.of[k]!r}"
 
@@ -141,7 +166,10 @@ class _Battery:
                     except Wrong as unlike:
                         raise Refused(str(unlike), place.at) from None
             elif law and self.right is not None:
-                mine, right = ([v[:COMPARED] for v in sample] for sample in ((x, world), place.sample(self.right, min(len(x), COMPARED), seed=8)))
+                mine, right = (
+                    [v[:COMPARED] for v in sample]
+                    for sample in ((x, world), place.sample(self.right, min(len(x), COMPARED), seed=8))
+                )
                 if place.alike(mine, right) < CHI_SQUARE:
                     reason = Refused(f"{on} {len(mine[0]):,} runs do not have the law of the right answer", place.at)
                     reason.words = self.mistake(reason)

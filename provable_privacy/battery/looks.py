@@ -1,4 +1,5 @@
 """Looks that hold in the limit: does a call remember the one before, and have two samples the same law?"""
+
 import math
 
 import numpy as np
@@ -7,8 +8,8 @@ from scipy.special import chdtrc
 from provable_privacy.battery.forms import tidy
 from provable_privacy.speech import Wrong
 
-CHI_SQUARE = 1e-9                                # below this p-value a chi-square test refuses
-LAGS = 16                                        # calls back that are compared
+CHI_SQUARE = 1e-9  # below this p-value a chi-square test refuses
+LAGS = 16  # calls back that are compared
 CUTS = np.concatenate([[0.003, 0.012], np.arange(1, 20) / 20, [0.988, 0.997]])
 
 
@@ -18,23 +19,35 @@ def memory(form, pair, x, world):
         return
     for name, column, telling in form.memory(x, pair, world):
         values = np.unique(column)
-        if telling and len(values) > len(column) / 20:       # few repeats are expected, so some of them tell
+        if telling and len(values) > len(column) / 20:  # few repeats are expected, so some of them tell
             equal = [int((column[lag:] == column[:-lag]).sum()) for lag in range(1, LAGS + 1)]
-            most, usual = max(equal), float(np.median(equal))                # an answer that is cut at a bound has repeats at every lag
+            most, usual = (
+                max(equal),
+                float(np.median(equal)),
+            )  # an answer that is cut at a bound has repeats at every lag
             if most > 40 + 3 * usual + 10 * math.sqrt(usual + 1):
                 lag = equal.index(most) + 1
-                raise Wrong(f"({pair.what}) {name} is that of {lag} call{'s' if lag > 1 else ''} before in {most:,} of {len(column):,} runs; every call "
-                            "needs noise of its own, or the difference of two answers is exact")
+                raise Wrong(
+                    f"({pair.what}) {name} is that of {lag} call{'s' if lag > 1 else ''} before in {most:,} of "
+                    f"{len(column):,} runs; every call "
+                    "needs noise of its own, or the difference of two answers is exact"
+                )
         cuts = np.unique(np.quantile(column, np.arange(1, 6) / 6)) if len(values) > 12 else values[1:]
         code, k = np.searchsorted(cuts, column, side="right"), len(cuts) + 1
-        table = np.bincount(code[:-1] * k + code[1:], minlength=k * k).reshape(k, k).astype(float)       # all calls and the next: as for a chain
+        table = (
+            np.bincount(code[:-1] * k + code[1:], minlength=k * k).reshape(k, k).astype(float)
+        )  # all calls and the next: as for a chain
         keep = table.sum(axis=1) > max(30.0, math.sqrt(20 * len(code)))
         if _p_value(table[np.ix_(keep, keep)], (keep.sum() - 1) ** 2) < CHI_SQUARE:
-            raise Wrong(f"({pair.what}) {name} depends on what it was in the call before; every call needs noise of its own, and nothing may be kept")
+            raise Wrong(
+                f"({pair.what}) {name} depends on what it was in the call before; "
+                "every call needs noise of its own, and nothing may be kept"
+            )
 
 
 def alike(x, world, y, guess, views=()):
     """Smallest p-value of chi-square tests between two samples, by outputs and their pairs, times their number."""
+
     def columns(z):
         few = range(min(z.shape[1], 5))
         yield from z.T[:8]
@@ -47,10 +60,12 @@ def alike(x, world, y, guess, views=()):
             both = tidy(np.concatenate([a[world == w], b[guess == w]]))
             values, mine = np.unique(both), np.arange(len(both)) < (world == w).sum()
             cuts, times = np.unique(values[1:] if len(values) <= 30 else np.quantile(both, CUTS), return_counts=True)
-            cuts = np.union1d(cuts, np.nextafter(cuts[times > 1], np.inf))      # a value of weight, such as MISSING, has a cell of its own
+            cuts = np.union1d(
+                cuts, np.nextafter(cuts[times > 1], np.inf)
+            )  # a value of weight, such as MISSING, has a cell of its own
             cells = np.searchsorted(cuts, both, side="right")
             c = np.array([np.bincount(cells[which], minlength=len(cuts) + 1) for which in (mine, ~mine)], dtype=float)
-            rare = c.sum(axis=0) * c.sum(axis=1).min() < 4 * c.sum()            # fewer than four expected in the smaller sample
+            rare = c.sum(axis=0) * c.sum(axis=1).min() < 4 * c.sum()  # fewer than four expected in the smaller sample
             c = np.column_stack([c[:, ~rare], c[:, rare].sum(axis=1)])
             c = c[:, c.sum(axis=0) > 0]
             if c.shape[1] > 1 and c.sum(axis=1).all():

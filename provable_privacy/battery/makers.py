@@ -7,16 +7,38 @@
 
 An answer is called as `answer(*arguments, rng)`. A law of noise is called as `law(rng, scale, shape)`.
 """
+
 import functools
 import inspect
 
 import numpy as np
 
-__all__ = ["again", "clipped", "each_call", "exponential", "fixed_seed", "geometric", "given", "gumbel", "laplace", "mirrored",
-           "noisy", "normal", "one_sided", "own_luck", "same_size", "shared", "stale", "then", "whole", "where"]
+__all__ = [
+    "again",
+    "clipped",
+    "each_call",
+    "exponential",
+    "fixed_seed",
+    "geometric",
+    "given",
+    "gumbel",
+    "laplace",
+    "mirrored",
+    "noisy",
+    "normal",
+    "one_sided",
+    "own_luck",
+    "same_size",
+    "shared",
+    "stale",
+    "then",
+    "whole",
+    "where",
+]
 
 
 # ------------------------------------------------------------------------------------------------- laws of noise
+
 
 def laplace(rng, scale, shape):
     return rng.laplace(scale=scale, size=shape)
@@ -47,6 +69,7 @@ def one_sided(law=laplace):
 
 def shared(law=laplace, axis=None):
     """One noise for all outputs, or for all that differ in this axis only."""
+
     def draw(rng, scale, shape):
         one = () if axis is None else tuple(1 if place == axis % len(shape) else n for place, n in enumerate(shape))
         return np.broadcast_to(law(rng, scale, one), shape)
@@ -61,6 +84,7 @@ def same_size(law=laplace):
 
 def mirrored(law=laplace):
     """The second half of the noises is the first half, with the other sign."""
+
     def draw(rng, scale, shape):
         noise = law(rng, scale, shape)
         half = len(noise) // 2
@@ -82,6 +106,7 @@ def whole(law=laplace, cut=np.round):
 
 def noisy(exact, scale, law=laplace):
     """`exact(*arguments)`, and noise of scale `scale(*arguments)` on each number of it."""
+
     def answer(*arguments):
         *table, rng = arguments
         value = np.asarray(exact(*table))
@@ -94,11 +119,14 @@ def noisy(exact, scale, law=laplace):
 def _signed(answer, exact):
     """The answer with the names of the parameters of `exact`, and `rng`."""
     names = [*inspect.signature(exact).parameters, "rng"]
-    answer.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
+    answer.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    )
     return answer
 
 
 # ----------------------------------------------------------------------------------------- changes of an answer
+
 
 def then(answer, change):
     """`change(output, arguments, rng)` comes after the answer: post-processing if it looks at nothing private."""
@@ -107,6 +135,7 @@ def then(answer, change):
 
 def where(condition, one, other):
     """`one` where `condition(*arguments)` holds, and `other` elsewhere. Either may be a function without luck."""
+
     def answer(*arguments):
         return _call(one if condition(*arguments[:-1]) else other, arguments)
 
@@ -138,6 +167,7 @@ def given(answer, **changes):
 
 def own_luck(answer):
     """`make(seed)`: the answer with a generator of its own, which goes on from call to call."""
+
     def make(seed):
         own = np.random.default_rng(seed)
         return functools.wraps(answer)(lambda *arguments: answer(*arguments[:-1], own))
@@ -152,6 +182,7 @@ def fixed_seed(answer, seed=5):
 
 def again(answer, bad):
     """Drawn again while `bad(output, *arguments)` holds."""
+
     def patient(*arguments):
         while bad(out := answer(*arguments), *arguments[:-1]):
             pass

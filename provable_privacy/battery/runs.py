@@ -1,4 +1,5 @@
 """What a checker declares, pairs of tables and crowds of cells, and how an answer is run on them."""
+
 import copy
 import time
 from dataclasses import dataclass
@@ -8,26 +9,28 @@ import numpy as np
 from provable_privacy.battery.forms import MISSING
 from provable_privacy.speech import NotAttempted, Wrong, ask, is_stub
 
-BRAKE = 90.0                                     # seconds of CPU of one runner; the answers of the tests need a tenth
-CENTRE = "the first argument of rng.{0} is the centre; write scale= for the size: rng.{0}(b) is noise of size 1 around b"
+BRAKE = 90.0  # seconds of CPU of one runner; the answers of the tests need a tenth
+CENTRE = (
+    "the first argument of rng.{0} is the centre; write scale= for the size: rng.{0}(b) is noise of size 1 around b"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two tables, the loss between them, and what the output is good for on them."""
 
-    what: str                                    # in words, "no users / one user": the names stand around the stroke
-    one: tuple                                   # the arguments of the answer, without rng
+    what: str  # in words, "no users / one user": the names stand around the stroke
+    one: tuple  # the arguments of the answer, without rng
     two: tuple
-    claims: tuple = ()                           # ((epsilon, delta), ...) to hold between the two; (): usefulness only
-    truth: tuple = (None, None)                  # the output without noise, on each
+    claims: tuple = ()  # ((epsilon, delta), ...) to hold between the two; (): usefulness only
+    truth: tuple = (None, None)  # the output without noise, on each
     runs: int = 4000
-    within: object = None                        # each output must lie so near the truth (a number, or several) ...
-    share: float = 0.5                           # ... in this share of the runs, at least
-    often: tuple = ({}, {})                      # Choice: outcome -> its smallest allowed share, on each table
-    watch: tuple = ()                            # Choice: outcomes that should tell most, so that all runs test them
-    law: object = False                          # True: not a mistake's; "exactly": only that of `right` (see battery)
-    twice: int = 0                               # runs of two calls on the same table: does one call know of the other?
+    within: object = None  # each output must lie so near the truth (a number, or several) ...
+    share: float = 0.5  # ... in this share of the runs, at least
+    often: tuple = ({}, {})  # Choice: outcome -> its smallest allowed share, on each table
+    watch: tuple = ()  # Choice: outcomes that should tell most, so that all runs test them
+    law: object = False  # True: not a mistake's; "exactly": only that of `right` (see battery)
+    twice: int = 0  # runs of two calls on the same table: does one call know of the other?
 
     def name(self, world):
         both = self.what.split(" / ")
@@ -39,14 +42,14 @@ class Crowd:
     """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones."""
 
     what: str
-    build: object                                # (coins: 0/1 array) -> the arguments, without rng
-    cells: object                                # (output, coins) -> a number for each cell, nan where nothing came out
+    build: object  # (coins: 0/1 array) -> the arguments, without rng
+    cells: object  # (output, coins) -> a number for each cell, nan where nothing came out
     size: int
     claims: tuple
     truth: tuple
     calls: int = 2
-    published: tuple = ((None, None), (None, None))   # per world: least and greatest share of cells that come out
-    within: float | None = None                  # of those that come out, `share` must lie so near the truth
+    published: tuple = ((None, None), (None, None))  # per world: least and greatest share of cells that come out
+    within: float | None = None  # of those that come out, `share` must lie so near the truth
     share: float = 0.5
     words: tuple = ("cells", "published", "count")
     law: object = False
@@ -81,7 +84,7 @@ def luck(seed):
 
 def _changed(arguments, given):
     try:
-        np.testing.assert_equal(arguments, given)        # reads lists, dicts and arrays, with NaN equal to itself
+        np.testing.assert_equal(arguments, given)  # reads lists, dicts and arrays, with NaN equal to itself
         return [list(a) for a in arguments if isinstance(a, dict)] != [list(a) for a in given if isinstance(a, dict)]
     except AssertionError:
         return True
@@ -102,10 +105,12 @@ class Runner:
         self.until, self.look = time.process_time() + BRAKE, 0.0
 
     def got(self, arguments, nothing=False):
-        if time.monotonic() > self.look:         # the clock of the process is slow to read: ten times a second
+        if time.monotonic() > self.look:  # the clock of the process is slow to read: ten times a second
             self.look = time.monotonic() + 0.1
             if time.process_time() > self.until:
-                raise Wrong(f"your function took too long: after {BRAKE:g} seconds this check still needs some thousand calls")
+                raise Wrong(
+                    f"your function took too long: after {BRAKE:g} seconds this check still needs some thousand calls"
+                )
         got = self.call(self.answer, arguments, self.rng) if self.call else ask(self.answer, *arguments, self.rng)
         if got is ... or got is None and is_stub(self.answer):
             raise NotAttempted
@@ -116,13 +121,18 @@ class Runner:
     def once(self, form, pair, world, look=False):
         given = (pair.one, pair.two)[world]
         copiers = self.copiers.get(id(given)) or self.copiers.setdefault(id(given), [_copier(a) for a in given])
-        arguments = tuple([copier(a) for copier, a in zip(copiers, given)])      # what an answer changes changes nothing for the next call
+        arguments = tuple(
+            [copier(a) for copier, a in zip(copiers, given)]
+        )  # what an answer changes changes nothing for the next call
         try:
             x = form.read(self.got(arguments, None in getattr(form, "of", ())))
         except Wrong as reason:
             raise Wrong(f"on ({pair.name(world)}): {reason}") from None
         if look and not self.may_change and _changed(arguments, given):
-            raise Wrong(f"on ({pair.name(world)}): your function changes the table that it is given; work on a copy, the owner still needs it")
+            raise Wrong(
+                f"on ({pair.name(world)}): your function changes the table that it is given; "
+                "work on a copy, the owner still needs it"
+            )
         return x
 
     def many(self, form, pair, worlds):
