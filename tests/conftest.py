@@ -1,18 +1,35 @@
-"""What all tests share: the environment of the kernels, and an order that keeps two workers busy."""
+"""What all tests share: options, the choice of the quick ones, the built book, and an order that keeps two workers busy."""
 import fcntl
 import functools
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from claims import alone_in
+import replay
+import tiers
 
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.pop("DPLIB_STATIC", None)        # only the book's build asks an Explorer for its static page
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # workers share the cores; their linear algebra must not fight over them
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("the book")
+    group.addoption("--live", action="store_true", help="run all notebooks, also those that the book's build has executed")
+    group.addoption("--record-costs", action="store_true", help=f"run all tests of the files that are named, and write into {tiers.COSTS.name} what they cost")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(replay)
+    if config.option.record_costs:
+        config.option.markexpr = ""
+        config.pluginmanager.register(Meter())
+    if not hasattr(config, "workerinput") and config.args_source is config.ArgsSource.ARGS:
+        config.option.live |= any(name.partition("::")[0].endswith(".ipynb") for name in config.args)        # named, and so run
 
 
 @pytest.fixture
@@ -65,19 +82,39 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/book/test_site.py::TestPages", "chapters/", "tests/book/test_plain.py", "tests/book/test_site.py", "tests/classroom/test_checkers",
-                 "tests/library/test_mutants.py")
+LONGEST_FIRST = ("tests/book/test_site.py::TestPages", "tests/book/test_site.py", "chapters/", "tests/book/test_plain.py",
+                 "tests/classroom/answers/", "tests/library/test_mutants.py")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Long scopes first, and short ones last: neither worker then waits long for the other.
-
-    One worker builds the book and drives the browser while the other runs the notebooks, in which each claim runs alone."""
-    notebooks = {item.parent: [cell for cell in items if cell.parent is item.parent] for item in items if item.parent.nodeid.endswith(".ipynb")}
-    for cells in notebooks.values():
-        for item, given in zip(cells, alone_in([item.cell.source for item in cells]), strict=True):
-            item.cell.source = given
+    """Mark what is slow. Long scopes first, and short ones last: neither worker then waits long for the other."""
+    choice = tiers.Tiers(tiers.costs())
+    for item in items:
+        if choice.is_slow(item):
+            item.add_marker("slow")
     items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
+
+
+class Meter:
+    """Notes the seconds of a processor that each test takes, with the processes that it waits for."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        before = os.times()
+        try:
+            return (yield)
+        finally:
+            item.user_properties.append(("cpu", sum(os.times()[:4]) - sum(before[:4])))
+
+
+def record_costs(reports):
+    """Write what the tests of the files that ran have cost; other files keep their records."""
+    spent = {report.nodeid: dict(report.user_properties)["cpu"] for report in reports if report.when == "call"}
+    files = {name.partition("::")[0] for name in spent}
+    kept = {name: cost for name, cost in tiers.costs().items() if name.partition("::")[0] not in files}
+    kept |= {name: round(cost, 1) for name, cost in spent.items() if cost >= tiers.LEAST}
+    tiers.COSTS.write_text(json.dumps(kept, indent=0, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
 CONCERNS = {
@@ -87,7 +124,7 @@ CONCERNS = {
     "plain notebooks": ("tests/book/test_plain.py",),
     "the book on paper": ("tests/book/test_print.py",),
     "a class's results": ("tests/classroom/test_results.py",),
-    "exercise checkers": ("tests/classroom/test_checkers", "tests/classroom/test_battery.py", "tests/classroom/test_speech.py"),
+    "exercise checkers": ("tests/classroom/answers/", "tests/classroom/test_checkers", "tests/classroom/test_battery.py", "tests/classroom/test_speech.py"),
     "mutants": ("tests/library/test_mutants.py",),
     "rules for sections and tools": ("tests/book/",),
 }
@@ -108,6 +145,8 @@ def pytest_terminal_summary(terminalreporter):
     if len(reports) > 1000:
         terminalreporter.section("seconds by concern")
         terminalreporter.write("".join(f"{seconds:7.0f}  {concern}\n" for concern, seconds in seconds_by_concern(reports).items()))
+    if terminalreporter.config.option.record_costs:
+        record_costs(reports)
     for report in terminalreporter.stats.get("passed", []):
         for name, lines in report.user_properties:
             if name == "table":

@@ -1,7 +1,7 @@
 """The book's own Sphinx extension: what the theme and its friends do not do by themselves.
 
 * mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser; no page asks another host;
-* notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib or the data change;
+* notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib, the data or their checkers change;
 * the first page has a map of the sections, drawn from their heads, and a section says where it stands;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
@@ -24,7 +24,7 @@ from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
 from bookext import course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
-from bookext.cache import execution_key
+from bookext.cache import cache_folder
 
 HERE = Path(__file__).parent
 FONTS = "output/chtml/fonts/woff-v2"
@@ -44,7 +44,7 @@ def configure(app, config):
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # a section's small matrices gain nothing from more
 
     # jupyter-cache looks at the code cells alone, and would keep the results of an older dplib
-    cache = build / f".jupyter_cache-{execution_key(root)}"
+    cache = cache_folder(root, build)
     for stale in set(build.glob(".jupyter_cache*")) - {cache}:
         shutil.rmtree(stale)
     config.nb_execution_cache_path = str(cache)
@@ -119,6 +119,7 @@ def setup(app):
     app.add_config_value("book_chapters", [], "env", list)
     app.add_config_value("bookext_digest", "", "env", str)
     app.connect("config-inited", configure, priority=100)
+    app.connect("env-get-outdated", execution.outdated)
     app.connect("env-before-read-docs", execution.side_by_side)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", forget_when_warned)

@@ -1,21 +1,112 @@
-"""The name of the execution cache: it changes whenever a notebook could compute something else."""
+"""What an execution of a notebook rests on: the package for all notebooks, and for each one the checkers that it calls.
+
+The name of the cache's folder changes with what all notebooks share. A checker serves one notebook: the hash of its module, and of
+what that imports, stands with the execution, so that a changed checker lets one notebook run again and no other.
+"""
 from __future__ import annotations
 
+import ast
 import hashlib
+import re
+from collections import defaultdict
+from contextlib import suppress
 from importlib import metadata
+from importlib.util import resolve_name
 from pathlib import Path
 
+from jupyter_cache import get_cache
+
 SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_config.py")
+CHECK = "provable_privacy/check"
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
+CHECKERS = "checkers"                            # the name of their hash in the record of an execution
+
+
+def digest_of(paths, root: Path):
+    """A hash of files, by name and content."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest
 
 
 def execution_key(root: Path) -> str:
-    """A short hash of the package, the data, the kernel's configuration and the numerical libraries."""
-    digest = hashlib.sha256()
-    for source in SOURCES:
-        for path in sorted([root / source, *(root / source).rglob("*")]):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    """A short hash of the package, the data, the kernel's configuration and the numerical libraries, but of no checker."""
+    found = [path for source in SOURCES for path in [root / source, *(root / source).rglob("*")] if path.is_file()]
+    digest = digest_of([path for path in found if path.suffix != ".pyc" and root / CHECK not in path.parents], root)
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
     return digest.hexdigest()[:12]
+
+
+def cache_folder(root: Path, build: Path) -> Path:
+    return build / f".jupyter_cache-{execution_key(root)}"
+
+
+class Checkers:
+    """The modules of checkers: what each defines, and which others it imports."""
+
+    def __init__(self, root: Path):
+        self.root, self.homes, self.imports = root, defaultdict(set), {}
+        trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((root / CHECK).rglob("*.py"))}
+        modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in trees}
+        for path, tree in trees.items():
+            package = ".".join(path.relative_to(root).parent.parts)
+            for name in (name for node in tree.body for name in defined(node)):
+                self.homes[name].add(path)
+            self.imports[path] = {modules[name] for node in ast.walk(tree) for name in imported(node, package) if name in modules}
+
+    def used_by(self, code: str) -> set[Path]:
+        """The modules that the code of a notebook calls, and what these import; all of them if a name is unknown."""
+        called = set(re.findall(r"\bcheck\.(\w+)", code))
+        todo = [path for name in called & self.homes.keys() for path in self.homes[name]]
+        if called - self.homes.keys() or "provable_privacy.check" in code:
+            todo = [*self.imports]
+        found = set()
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                todo += self.imports[path]
+        return found
+
+    def hash_for(self, nb) -> str:
+        """A hash of the checkers that a notebook calls."""
+        code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
+        return digest_of(self.used_by(code), self.root).hexdigest()[:12]
+
+
+def defined(node):
+    """The names that a statement at the top of a module binds, imports apart."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    for target in getattr(node, "targets", ()):
+        yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
+
+
+def imported(node, package: str):
+    """The full names of what a statement in a package imports, modules among them."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        module = resolve_name("." * node.level + (node.module or ""), package)
+        yield module
+        yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def fresh(cache, nb, checkers: Checkers):
+    """The record of the execution of these very cells with these very checkers, or None."""
+    with suppress(KeyError):
+        record = cache.match_cache_notebook(nb)
+        if record.data.get(CHECKERS) == checkers.hash_for(nb):
+            return record
+    return None
+
+
+def executed(folder: Path, nb, checkers: Checkers):
+    """The notebook as the book's build has executed it, or None where that is missing or stale."""
+    if not folder.is_dir():
+        return None
+    cache = get_cache(folder)
+    record = fresh(cache, nb, checkers)
+    return record and cache.get_cache_bundle(record.pk).nb

@@ -15,14 +15,27 @@ from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
 from sphinx.util import logging
 
+from bookext.cache import CHECKERS, Checkers, fresh
+
 logger = logging.getLogger(__name__)
 
 
+def notebooks(env, docnames):
+    """Name of a page -> its file and its notebook, of those pages that are notebooks."""
+    paths = {name: Path(env.doc2path(name)) for name in docnames}
+    return {name: (path, nbformat.read(path, as_version=4)) for name, path in paths.items() if path.suffix == ".ipynb"}
+
+
+def outdated(app, env, added, changed, removed):
+    """The pages that nobody changed, but whose cells or checkers ask for another execution."""
+    cache, checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
+    others = notebooks(env, env.found_docs - added - changed - removed)
+    return [name for name, (_, nb) in others.items() if not fresh(cache, nb, checkers)]
+
+
 def side_by_side(app, env, docnames):
-    cache = get_cache(app.config.nb_execution_cache_path)
-    paths = [Path(env.doc2path(name)) for name in docnames]
-    books = [(path, nbformat.read(path, as_version=4)) for path in paths if path.suffix == ".ipynb"]
-    todo = [(path, nb) for path, nb in books if not is_cached(cache, nb)]
+    cache, checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
+    todo = [(path, nb) for path, nb in notebooks(env, docnames).values() if not fresh(cache, nb, checkers)]
     if not todo:
         return
     workers = min(len(todo), os.cpu_count() or 1)
@@ -31,19 +44,22 @@ def side_by_side(app, env, docnames):
     def run(path, nb):                           # the kernel is a process of its own: a thread that waits for it is enough
         return path, nb, single_nb_execution(nb, cwd=str(path.parent), timeout=app.config.nb_execution_timeout, allow_errors=False)
 
+    for _, nb in todo:
+        drop(cache, nb)
     with ThreadPoolExecutor(workers) as pool:
         for number, done in enumerate(as_completed([pool.submit(run, *one) for one in todo]), 1):
             path, nb, result = done.result()
             logger.info(f"executed {number} of {len(todo)}: {path.stem}, {result.time:.0f} s" + (" (fails)" if result.err else ""))
             if not result.err:
                 join_streams(nb)
-                cache.cache_notebook_bundle(CacheBundleIn(nb, str(path), data={"execution_seconds": result.time}), check_validity=False, overwrite=True)
+                facts = {"execution_seconds": result.time, CHECKERS: checkers.hash_for(nb)}
+                cache.cache_notebook_bundle(CacheBundleIn(nb, str(path), data=facts), check_validity=False, overwrite=True)
 
 
-def is_cached(cache, nb):
+def drop(cache, nb):
+    """Forget a stale execution: if the notebook fails now, its page must not show what it said before."""
     with suppress(KeyError):
-        return bool(cache.match_cache_notebook(nb))
-    return False
+        cache.remove_cache(cache.match_cache_notebook(nb).pk)
 
 
 def join_streams(nb):

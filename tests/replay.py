@@ -1,0 +1,84 @@
+"""One execution of a notebook serves its page and its test.
+
+Where the book's build has executed the very same cells, with the same package, data and checkers, the outputs that are committed are
+compared with that execution. A notebook of which there is none, or a stale one, runs in a kernel, as all do with --live.
+"""
+import functools
+from pathlib import Path
+
+import pytest
+from bookext.cache import Checkers, cache_folder, executed
+from claims import alone_in
+from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@functools.cache
+def build():
+    """The folder of the execution cache that is right for the sources, and the checkers as they are."""
+    return cache_folder(ROOT, ROOT / "_build"), Checkers(ROOT)
+
+
+def code_cells(nb):
+    return [cell for cell in nb.cells if cell.cell_type == "code"]
+
+
+def outputs_of(nb, folder, checkers):
+    """What the book's build has made of each code cell, None if it has not executed the notebook as it is now."""
+    found = executed(folder, nb, checkers)
+    return found and [[without_pictures(output) for output in cell.outputs] for cell in code_cells(found)]
+
+
+def without_pictures(output):
+    """What kernels of the book add for the pages is in no notebook: figures as SVG, and Explorers as HTML."""
+    if "data" not in output:
+        return output
+    added = {"image/svg+xml", *(["text/html"] if output.data.get("text/plain", "").startswith("Explorer(") else [])}
+    return {**output, "data": {kind: data for kind, data in output.data.items() if kind not in added}}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    found = yield
+    return [Notebook.from_parent(parent, path=file_path) if type(one) is IPyNbFile else one for one in found]
+
+
+class Notebook(IPyNbFile):
+    """A notebook; `executed` is what the book's build has made of each code cell, None if the cells run in a kernel."""
+
+    def collect(self):
+        for cell in super().collect():
+            cell = Cell.from_parent(self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
+            cell.add_marker("notebook")
+            yield cell
+
+    def setup(self):
+        self.executed = None if self.config.option.live else outputs_of(self.nb, *build())
+        if self.executed is None:
+            cells = code_cells(self.nb)
+            for cell, given in zip(cells, alone_in([cell.source for cell in cells]), strict=True):
+                cell.source = given
+            super().setup()
+        else:
+            self.setup_sanitize_files()
+
+
+class Cell(IPyNbCell):
+    def runtest(self):
+        made = self.parent.executed
+        self.user_properties.append(("notebook", "run" if made is None else "compared"))
+        if made is None:
+            super().runtest()
+        elif not self.compare_outputs(made[self.cell_num], coalesce_streams(self.cell.outputs)):
+            self.raise_cell_error("Cell outputs differ from the book's execution", "\n".join(self.comparison_traceback))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how the notebooks were tested."""
+    reports = [report for found in terminalreporter.stats.values() for report in found if getattr(report, "when", "") == "call"]
+    ways = {report.nodeid.partition("::")[0]: way for report in reports for name, way in report.user_properties if name == "notebook"}
+    if ways:
+        run = sorted(name for name, way in ways.items() if way == "run")
+        stale = f" (make book has not executed them as they are now: {', '.join(run)})" if run and not terminalreporter.config.option.live else ""
+        terminalreporter.write_line(f"notebooks: {len(ways) - len(run)} compared with the book's execution, {len(run)} run{stale}")

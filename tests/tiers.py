@@ -1,0 +1,56 @@
+"""Which tests are slow. `make test` leaves them out, `make test-all` runs them.
+
+A test is slow because it says so (`@pytest.mark.slow`, or `long`), because of where it stands and how it is called, or because of what it
+cost when that was last recorded: `pytest --record-costs` writes costs.json. A test that is new there is quick.
+"""
+import json
+from pathlib import Path
+
+COSTS = Path(__file__).with_name("costs.json")   # name of a test -> seconds of a processor
+LEAST = 0.5                                      # what costs less is not recorded
+
+SLOW_FILES = ("tests/library/test_mutants.py", "tests/library/test_engine_spark.py", "tests/book/test_print.py")
+SLOW_NAMES = ("test_the_solution_is_right_whatever_its_luck",)         # each solution stands in its notebook, which calls its checker
+SLOW_FIXTURES = {"plain_log"}                    # it writes all sections as plain notebooks
+
+PAGES = "TestPages::test_page["                  # a page in both themes and widths, with axe
+ONE_OF_EACH_KIND = (
+    "intro", "chapters/attacks/index", "chapters/mechanisms/laplace", "reference/glossary", "reference/claims", "reference/dplib",
+    "course/index", "course/plans/attacks", "genindex", "search",
+)
+UNUSUAL = "test_an_unusual_answer_that_is_right_is_accepted"           # quick: the first one of each checker
+
+NO_LIMIT = ("tests/book/", "tests/classroom/test_results.py", "tests/classroom/test_explorers.py", "chapters/", "intro.ipynb")
+LIMITS = {"test_a_leak_is_refused": 2.0, "test_a_wrong_answer_is_told_why": 0.5}      # seconds
+LIMIT = 1.0                                      # of all other tests
+
+
+def costs():
+    return json.loads(COSTS.read_text(encoding="utf-8")) if COSTS.exists() else {}
+
+
+class Tiers:
+    """Says of each test, in their order, whether it is slow."""
+
+    def __init__(self, costs):
+        self.costs, self.met = costs, set()
+
+    def is_slow(self, item):
+        test = item.nodeid.rpartition("::")[2].partition("[")[0]
+        if item.get_closest_marker("slow") or item.get_closest_marker("long"):
+            return True
+        if item.nodeid.startswith(SLOW_FILES) or test in SLOW_NAMES or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            return True
+        if PAGES in item.nodeid:
+            return item.nodeid.rpartition("[")[2].rstrip("]") not in ONE_OF_EACH_KIND
+        if test == UNUSUAL:
+            return not self.is_first(item)
+        return not item.nodeid.startswith(NO_LIMIT) and self.costs.get(item.nodeid, 0) > LIMITS.get(test, LIMIT)
+
+    def is_first(self, item):
+        """Whether no earlier unusual answer was for the same checker: its name begins the name of the row."""
+        file, row = item.nodeid.partition("::")[0], item.nodeid.rpartition("[")[2]
+        checker = file, row.partition("-")[0]
+        first = checker not in self.met
+        self.met.add(checker)
+        return first
