@@ -16,12 +16,14 @@ import numpy as np
 __all__ = [
     "again",
     "clipped",
+    "difference",
     "each_call",
     "exponential",
     "fixed_seed",
     "geometric",
     "given",
     "gumbel",
+    "kept",
     "laplace",
     "mirrored",
     "noisy",
@@ -97,6 +99,23 @@ def mirrored(law=laplace):
 def clipped(at, law=laplace):
     """Noise that is cut off at this many scales."""
     return lambda rng, scale, shape: np.clip(law(rng, scale, shape), -at * scale, at * scale)
+
+
+def difference(law=exponential):
+    """One noise minus another: of exponential noises this is Laplace noise."""
+    return lambda rng, scale, shape: law(rng, scale, shape) - law(rng, scale, shape)
+
+
+def kept(law=laplace, fresh=0.05):
+    """The noise of the call before; now and then a new one."""
+    last = {}
+
+    def draw(rng, scale, shape):
+        if shape not in last or rng.random() < fresh:
+            last[shape] = law(rng, 1.0, shape)
+        return scale * last[shape]
+
+    return draw
 
 
 def whole(law=laplace, cut=np.round):
