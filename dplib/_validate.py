@@ -9,6 +9,7 @@ import numpy as np
 from dplib._types import Array
 
 LARGEST = sys.float_info.max
+LEAST_RATE = 1e-12                               # noise on whole numbers of a smaller rate would not fit into 64 bits
 
 
 def positive(name: str, value: Any) -> float:
@@ -25,6 +26,13 @@ def non_negative(name: str, value: Any) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{name} must be zero or more and finite, got {value!r}")
     return value
+
+
+def noise_rate(name: str, rate: float) -> float:
+    """Return `rate`, epsilon per unit; ValueError if whole-number noise of this rate would not fit into 64 bits."""
+    if rate < LEAST_RATE:
+        raise ValueError(f"{name} must be at least {LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits")
+    return rate
 
 
 def finite(name: str, value: Any) -> float:

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from dplib._gaussian import log_delta as log_gaussian_delta
 from dplib._types import Array, ArrayLike, Rng, Same
-from dplib._validate import array, choice, integers, non_negative, positive, probability, whole
+from dplib._validate import LEAST_RATE, array, choice, integers, noise_rate, non_negative, positive, probability, whole
 
 __all__ = [
     "discrete_gaussian",
@@ -120,11 +120,7 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     """
     value = integers("value", value).astype(np.int64)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
-    if rate < _LEAST_RATE:
-        raise ValueError(
-            f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not fit into 64 bits"
-        )
-    rng, p = np.random.default_rng(rng), -math.expm1(-rate)
+    rng, p = np.random.default_rng(rng), -math.expm1(-noise_rate("epsilon/sensitivity", rate))
     return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
 
@@ -327,10 +323,8 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     True
     """
     value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
-    if sigma >= 1 / _LEAST_RATE:
-        raise ValueError(
-            f"sigma must be below {1 / _LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits"
-        )
+    if sigma >= 1 / LEAST_RATE:
+        raise ValueError(f"sigma must be below {1 / LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
     sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
@@ -508,9 +502,6 @@ def _noisy_argmax(logits, draw, size, rng):
     if size is None:
         return int(np.argmax(logits + draw(rng, logits.shape)))
     return np.argmax(logits + draw(rng, (whole("size", size, least=0), logits.size)), axis=1)
-
-
-_LEAST_RATE = 1e-12
 
 
 def _add(value, noise):

@@ -20,25 +20,23 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_ndtr, ndtri
 
-from dplib._validate import choice, finite, positive, probability, whole
+from dplib._gaussian import tails
+from dplib._types import Rng
+from dplib._validate import choice, finite, noise_rate, positive, probability, whole
 from dplib.mechanisms import gaussian_sigma
 
 __all__ = [
     "Threshold",
     "bound",
     "gaussian_threshold",
-    "geometric_threshold",
     "laplace_threshold",
     "release",
     "selection_probability",
     "threshold_delta",
-    "truncated_geometric",
 ]
 
-NOISES = ("truncated geometric", "geometric", "laplace", "gaussian")
-_LEAST_RATE = 1e-12
-# no table has more rows, and a float holds every whole number up to here
-_MOST = 2**53
+NOISES = ("truncated geometric", "laplace", "gaussian")
+_MOST = 2**53                                    # rows of a table; a float holds every whole number up to here
 
 
 class Threshold(NamedTuple):
@@ -48,7 +46,7 @@ class Threshold(NamedTuple):
     threshold: float
 
 
-# ------------------------------------------------------------------------------------------------ one group per person
+# ------------------------------------------------------------------------------------------ one group per person
 
 
 def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) -> float | np.ndarray:
@@ -56,7 +54,7 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
 
     As much as the definition allows, from one size to the next: it begins at 0, each person more lets it grow to
     exp(epsilon) times as much plus delta, as long as the probability of hiding does not fall faster than that either.
-    `truncated_geometric` appears with this probability (and prints the count).
+    `release` with truncated geometric noise lets a group appear with this probability, and prints its count.
 
     Privacy
     -------
@@ -97,15 +95,13 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     if not np.issubdtype(sizes.dtype, np.integer):
         raise ValueError(f"n must hold whole numbers, got dtype {sizes.dtype}")
     fall, one = math.exp(-rate), -math.expm1(-rate)
-    # up to here the first inequality binds
-    k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)
+    k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)   # up to here the first inequality binds
     sizes = np.clip(sizes, 0, min(2 * k + 2, _MOST))       # there it is 1
     if sizes.size > 2 * k + 3:
         return np.asarray(selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta))[sizes]
     sizes = sizes.astype(float)
 
-    # delta (1 + e^rate + ... + e^((n - 1) rate)), which is at most 1 for n <= k
-    def rising(n):
+    def rising(n):                               # delta (1 + e^rate + ... + e^((n - 1) rate)), at most 1 for n <= k
         return delta * -np.expm1(-n * rate) * np.exp((n - 1) * rate) / one
 
     beyond = np.maximum(sizes - k, 0.0)
@@ -114,84 +110,7 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     return result if result.ndim else float(result)
 
 
-def truncated_geometric(
-    counts: pd.Series,
-    *,
-    epsilon: float,
-    delta: float,
-    num_groups: int = 1,
-    per_group: int = 1,
-    at_least: int = 1,
-    rng: None | int | np.random.Generator = None,
-) -> pd.Series:
-    """Counts with whole-number noise between -k and k, of those groups that cannot be empty: whose noisy count is above
-    k.
-
-    The noise X has P(X = x) proportional to exp(-rate abs(x)), rate = epsilon / (num_groups per_group). A group without
-    people never passes, so that it needs no noise and nobody has to know it. One person more moves the law by the
-    factor exp(rate) per row, except on the values that are possible in one world only, and their probability is what
-    delta pays for. It falls in steps as k grows; a coin for each group takes the smallest k that suffices or the one
-    below it, so that delta is used up exactly.
-
-    Privacy
-    -------
-    measure : (epsilon, delta)-DP for groups and counts together
-    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
-        each
-    guarantee : exact: a person who is alone in all their groups attains it. For one group and one row per person, a
-        group of n people appears with `selection_probability` (at the one size n = 2k it is less than delta below)
-
-    Parameters
-    ----------
-    counts : pandas.Series of whole numbers
-        Rows of each group, the groups in the index, as `groupby(...).size()` gives them. A group twice counts together,
-        one without rows is not there. The type of the index must be fixed in advance: it is kept, and published.
-    epsilon : float
-        Privacy loss, positive.
-    delta : float
-        In (0, 1).
-    num_groups, per_group : int
-        The most groups of one person, and the most rows of one person in a group.
-    at_least : int
-        No group with fewer rows is ever published (this costs nothing: the noise is added to what exceeds at_least -
-        1).
-    rng : None, int or numpy.random.Generator
-
-    Returns
-    -------
-    pandas.Series of int64
-        Noisy counts of the groups that appear, sorted by group; its index knows no others.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or `counts` is no Series of whole numbers.
-
-    References
-    ----------
-    Desfontaines, Voss, Gipson and Mandayam (2022), section 3.3, for one k; several groups and rows and the coin are
-    derived.
-
-    Examples
-    --------
-    >>> counts = pd.Series({"Ann": 1, "Bea": 30, "Cyd": 12})
-    >>> truncated_geometric(counts, epsilon=1.0, delta=1e-6, rng=1).to_dict()
-    {'Bea': 30}
-    """
-    return release(
-        counts,
-        epsilon=epsilon,
-        delta=delta,
-        noise="truncated geometric",
-        num_groups=num_groups,
-        per_group=per_group,
-        at_least=at_least,
-        rng=rng,
-    )
-
-
-# ------------------------------------------------------------------------------------------------ several groups per
-# person
+# ------------------------------------------------------------------------------------- several groups per person
 
 
 def laplace_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_group: float = 1.0) -> Threshold:
@@ -237,51 +156,6 @@ def laplace_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_
     rate, one = _rate(epsilon, num_groups, per_group), _each(delta, num_groups)
     tail = -math.log(2 * one) if one <= 0.5 else math.log(2) + math.log1p(-one)
     return Threshold(1 / rate, float(per_group) + tail / rate)
-
-
-def geometric_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_group: int = 1) -> Threshold:
-    """Scale of discrete Laplace noise on every count, and the smallest whole threshold (at least `per_group`), for
-    (epsilon, delta)-DP.
-
-    Privacy
-    -------
-    measure : (epsilon, delta)-DP for noisy counts of at least the threshold, of all groups that occur
-    adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
-        each
-    guarantee : exact at the delta that `threshold_delta` gives for it, which is at most `delta`: whole thresholds are
-        steps
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss, positive.
-    delta : float
-        In (0, 1).
-    num_groups, per_group : int
-        The most groups of one person, and the most rows of one person in a group.
-
-    Returns
-    -------
-    Threshold
-        scale (P(Z = z) is proportional to exp(-abs(z)/scale)), threshold.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    As `laplace_threshold`, with the noise of Ghosh, Roughgarden and Sundararajan (2009).
-
-    Examples
-    --------
-    >>> geometric_threshold(epsilon=1.0, delta=1e-6)
-    Threshold(scale=1.0, threshold=15)
-    """
-    per_group = whole("per_group", per_group, least=1)
-    rate, one = _rate(epsilon, num_groups, per_group), _each(delta, num_groups)
-    return Threshold(1 / rate, per_group + _first(lambda above: _geometric_tail(above, rate) <= one * (1 + 1e-12)))
 
 
 def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per_group: float = 1.0) -> Threshold:
@@ -392,15 +266,13 @@ def threshold_delta(
     5e-07
     """
     threshold, rate = finite("threshold", threshold), _rate(epsilon, num_groups, per_group)
-    if choice("noise", noise, NOISES[1:]) == "gaussian":
+    if choice("noise", noise, ("laplace", "geometric", "gaussian")) == "gaussian":
         lone = np.arange(num_groups + 1)
         return min(1.0, _gaussian_delta(epsilon, positive("scale", scale), threshold, lone, num_groups, per_group))
     if scale is not None:
         if positive("scale", scale) * rate < 1 - 1e-9:
-            raise ValueError(
-                f"scale must be at least num_groups per_group / epsilon = {1 / rate:g} for {noise!r} noise, got "
-                f"{scale!r}"
-            )
+            least = f"num_groups per_group / epsilon = {1 / rate:g}"
+            raise ValueError(f"scale must be at least {least} for {noise!r} noise, got {scale!r}")
         rate = 1 / scale
     if noise == "geometric":
         if per_group != math.floor(per_group):
@@ -421,17 +293,25 @@ def release(
     num_groups: int = 1,
     per_group: int = 1,
     at_least: int = 1,
-    rng: None | int | np.random.Generator = None,
+    rng: Rng = None,
 ) -> pd.Series:
     """Noisy counts of those groups whose noisy count reaches the threshold: the noise that decides is published.
+
+    Truncated geometric noise X is a whole number between -k and k, with P(X = x) proportional to exp(-rate abs(x)),
+    rate = epsilon / (num_groups per_group), and a group appears if its noisy count is above k. A group without people
+    never appears, so it needs no noise and nobody has to know it. One more person changes a probability by at most the
+    factor exp(rate) per row, except for the values that are possible in one world only. Delta pays for those. Their
+    probability falls in steps as k grows; a coin for each group takes the smallest k that suffices or the k below it,
+    so that delta is used up exactly.
 
     Privacy
     -------
     measure : (epsilon, delta)-DP for groups and counts together
     adjacency : add/remove one person, who is in at most `num_groups` of the groups with at most `per_group` rows in
         each
-    guarantee : exact, for lone and shared groups together; for "geometric" noise at the delta of its whole threshold.
-        The list of groups is private: that is what delta pays for
+    guarantee : exact, for lone and shared groups together. The list of groups is private: that is what delta pays for.
+        With truncated geometric noise, one group and one row per person, a group of n people appears with
+        `selection_probability` (at the one size n = 2k it is less than delta below)
 
     Parameters
     ----------
@@ -442,7 +322,7 @@ def release(
         Privacy loss, positive.
     delta : float
         In (0, 1).
-    noise : {"truncated geometric", "geometric", "laplace", "gaussian"}
+    noise : {"truncated geometric", "laplace", "gaussian"}
     num_groups, per_group : int
         The most groups of one person, and the most rows of one person in a group.
     at_least : int
@@ -452,7 +332,7 @@ def release(
 
     Returns
     -------
-    pandas.Series of int64, or of float64 for "laplace" and "gaussian"
+    pandas.Series of int64 for "truncated geometric", else of float64
         Noisy counts of the groups that appear, sorted by group; its index knows no others.
 
     Raises
@@ -462,52 +342,49 @@ def release(
 
     References
     ----------
-    As `truncated_geometric`, `laplace_threshold`, `geometric_threshold` and `gaussian_threshold`.
+    Desfontaines, Voss, Gipson and Mandayam (2022), section 3.3, for truncated geometric noise with one k; several
+    groups and rows and the coin are derived. The others as `laplace_threshold` and `gaussian_threshold`.
 
     Examples
     --------
     >>> counts = pd.Series({"Ann": 1, "Bea": 300, "Cyd": 12})
+    >>> release(counts, epsilon=1.0, delta=1e-6, rng=1).to_dict()
+    {'Bea': 300}
     >>> release(counts, epsilon=1.0, delta=1e-6, noise="gaussian", num_groups=3, rng=1).round(1).to_dict()
     {'Bea': 306.0}
     """
     choice("noise", noise, NOISES)
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=False)
-    bounds = {
-        "num_groups": whole("num_groups", num_groups, least=1),
-        "per_group": whole("per_group", per_group, least=1),
-    }
+    num_groups, per_group = whole("num_groups", num_groups, least=1), whole("per_group", per_group, least=1)
     hidden = whole("at_least", at_least, least=1) - 1
     counts = _groups(counts)
     counts, rng = counts[counts > hidden], np.random.default_rng(rng)
     excess = counts.to_numpy() - hidden
     if noise == "truncated geometric":
-        rate, k, lower = _truncation(epsilon, delta, **bounds)
+        rate, k, lower = _truncation(epsilon, delta, num_groups=num_groups, per_group=per_group)
         reach = k - (rng.random(excess.size) < lower)
         noisy = excess + _truncated_noise(rate, k, reach, rng)
         passed = noisy > reach
     else:
-        scale, threshold = {
-            "geometric": geometric_threshold,
-            "laplace": laplace_threshold,
-            "gaussian": gaussian_threshold,
-        }[noise](epsilon=epsilon, delta=delta, **bounds)
-        if noise == "geometric":
-            p = -math.expm1(-1 / scale)
-            noisy = excess + rng.geometric(p, excess.size) - rng.geometric(p, excess.size)
+        if noise == "laplace":
+            limit, draw = laplace_threshold, rng.laplace
         else:
-            noisy = excess + (rng.laplace if noise == "laplace" else rng.normal)(scale=scale, size=excess.size)
+            limit, draw = gaussian_threshold, rng.normal
+        scale, threshold = limit(epsilon=epsilon, delta=delta, num_groups=num_groups, per_group=per_group)
+        noisy = excess + draw(scale=scale, size=excess.size)
         passed = noisy >= threshold
     return _by_group(pd.Series(noisy + hidden, index=counts.index, name=counts.name)[passed])
 
 
-def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt: str | None = None,
-          rng: None | int | np.random.Generator = None) -> pd.DataFrame:
-    """At most `num_groups` groups of each person, chosen by lot, each once: what a count per group may be computed
-    from.
+def bound(
+    table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt: str | None = None, rng: Rng = None
+) -> pd.DataFrame:
+    """At most `num_groups` groups of each person, chosen at random, each once: a count per group may be computed from
+    it.
 
     A person's groups are chosen by that person's own rows and by coins, or by a salted hash in place of coins, and by
-    nothing else. So one person more adds at most `num_groups` rows and moves nobody else's: that is why counts of the
-    result move by at most 1 in at most `num_groups` groups, for every value of the coins. The lot is there to be fair.
+    nothing else. So one more person adds at most `num_groups` rows and moves no other row: that is why counts of the
+    result move by at most 1 in at most `num_groups` groups, for every value of the coins. The coins make it fair.
 
     Privacy
     -------
@@ -565,13 +442,8 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
     if salt is None:
         lots = np.random.default_rng(rng).random(len(pairs))
     else:
-        lots = np.array(
-            [
-                hashlib.md5(f"{salt}:{a}:{b}".encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
-                for a, b in zip(map(_printed, pairs[person]), map(_printed, pairs[group]))
-            ],
-            dtype=object,
-        )
+        texts = (f"{salt}:{a}:{b}" for a, b in zip(map(_printed, pairs[person]), map(_printed, pairs[group])))
+        lots = np.array([_md5(text) for text in texts], dtype=object)
     codes = pd.factorize(pairs[person])[0]
     order = np.lexsort((lots, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -582,6 +454,10 @@ def bound(table: pd.DataFrame, *, person: str, group: str, num_groups: int, salt
 # ------------------------------------------------------------------------------------------------ below
 
 
+def _md5(text):
+    return hashlib.md5(text.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
+
+
 def _printed(label):
     """As a whole number where it is one: an empty cell or a fraction elsewhere turns 1 into 1.0."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
@@ -590,12 +466,7 @@ def _printed(label):
 def _rate(epsilon, num_groups, per_group):
     """The loss that noise of scale 1 / rate may have for each row that a person adds to a group."""
     rate = positive("epsilon", epsilon) / whole("num_groups", num_groups, least=1) / positive("per_group", per_group)
-    if rate < _LEAST_RATE:
-        raise ValueError(
-            f"epsilon / (num_groups per_group) must be at least {_LEAST_RATE:g}, got {rate!r}: the noise would not "
-            "fit into 64 bits"
-        )
-    return rate
+    return noise_rate("epsilon / (num_groups per_group)", rate)
 
 
 def _each(delta, num_groups):
@@ -619,9 +490,9 @@ def _first(holds):
 
 def _geometric_tail(x, rate):
     """P(Z >= x) of discrete Laplace noise, x whole."""
-    return (
-        math.exp(-rate * x) / (1 + math.exp(-rate)) if x > 0 else 1 - math.exp(-rate * (1 - x)) / (1 + math.exp(-rate))
-    )
+    if x <= 0:
+        return 1 - _geometric_tail(1 - x, rate)
+    return math.exp(-rate * x) / (1 + math.exp(-rate))
 
 
 def _truncation(epsilon, delta, *, num_groups, per_group):
@@ -664,13 +535,11 @@ def _gaussian_delta(epsilon, sigma, threshold, lone, num_groups, per_group):
 
 
 def _shift_delta(epsilon, mu):
-    """delta at `epsilon` > 0 of N(0, 1) v N(mu, 1), elementwise, rounded up where two terms nearly cancel."""
+    """delta at `epsilon` > 0 of N(0, 1) v N(mu, 1), elementwise, never below the truth."""
     wide = np.maximum(mu, 1e-300)
-    with np.errstate(over="ignore", invalid="ignore"):
-        first = log_ndtr(wide / 2 - epsilon / wide)
-        gap = np.minimum(epsilon + log_ndtr(-wide / 2 - epsilon / wide) - first, 0.0)
-        delta = np.exp(first) * (-np.expm1(gap) + 1e-15 * (1 + epsilon - 2 * first) * np.exp(gap))
-    return np.where((mu > 0) & np.isfinite(first), delta, 0.0)
+    with np.errstate(over="ignore"):
+        first, share = tails(wide / 2, epsilon / wide, epsilon)
+    return np.where((mu > 0) & np.isfinite(first), np.exp(first) * share, 0.0)
 
 
 def _groups(counts):
@@ -680,10 +549,8 @@ def _groups(counts):
     nothing = counts.empty and counts.dtype == object                   # what pandas makes of no counts at all
     if not (nothing or pd.api.types.is_integer_dtype(counts.dtype)):
         raise ValueError(f"counts must hold whole numbers, got dtype {counts.dtype}")
-    values = np.clip(counts.to_numpy(dtype=object if counts.isna().any() else None, na_value=0), 0, _MOST).astype(
-        np.int64
-    )
-    counts = pd.Series(values, index=_plain(counts.index), name=counts.name)
+    values = np.clip(counts.to_numpy(dtype=object if counts.isna().any() else None, na_value=0), 0, _MOST)
+    counts = pd.Series(values.astype(np.int64), index=_plain(counts.index), name=counts.name)
     if not counts.index.is_unique:
         counts = counts.groupby(level=list(range(counts.index.nlevels)), dropna=False, sort=False).sum()
     return counts
@@ -694,13 +561,8 @@ def _plain(index):
     groups along, a range or a frequency tell that none is hidden.
     """
     if isinstance(index, pd.MultiIndex):
-        return (
-            index
-            if index.empty
-            else pd.MultiIndex.from_arrays(
-                [_plain(index.get_level_values(i)) for i in range(index.nlevels)], names=index.names
-            )
-        )
+        levels = [_plain(index.get_level_values(i)) for i in range(index.nlevels)]
+        return index if index.empty else pd.MultiIndex.from_arrays(levels, names=index.names)
     if isinstance(index, pd.RangeIndex):
         return pd.Index(index.to_numpy(), name=index.name)
     if isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):

@@ -12,17 +12,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
-from dplib._validate import integers, non_negative, positive, whole
+from dplib._types import ArrayLike, Rng
+from dplib._validate import integers, positive, whole
 
-__all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "skellam", "split"]
+__all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "split"]
 
 MODULUS = 2**32
+_LEAST_RATE = 1e-5                               # of a law that is summed up term by term
 
 
-def split(values: ArrayLike, *, servers: int, rng: None | int | np.random.Generator = None) -> NDArray[np.int64]:
+def split(values: ArrayLike, *, servers: int, rng: Rng = None) -> NDArray[np.int64]:
     """Additive shares of whole numbers modulo 2^32: all but the last are uniform, and the last makes the sum right.
 
     Privacy
@@ -107,7 +109,7 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
 
 def laplace_share(
     size: int | tuple[int, ...], *, sensitivity: int, epsilon: float, parties: int, honest: float = 1.0,
-    rng: None | int | np.random.Generator = None,
+    rng: Rng = None,
 ) -> NDArray[np.int64]:
     """Parts of discrete Laplace noise: those of a share `honest` of the `parties` add up to all of it, P(Z = z) =
     tanh(b/2) exp(-b|z|), b = epsilon/sensitivity.
@@ -206,9 +208,7 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
     """
     rate, z, honest = _rate(epsilon, sensitivity), abs(_integers("z", z)), _share(honest)
     if rate < _LEAST_RATE:
-        raise ValueError(
-            f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law would be too long"
-        )
+        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law is too long")
     k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
     first = _negative_binomial(k, honest, rate)
     return np.array(
@@ -261,53 +261,6 @@ def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) ->
         [0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity
     )
     return float(np.log(at_zero / beside))
-
-
-def skellam(
-    value: ArrayLike, *, variance: float, rng: None | int | np.random.Generator = None
-) -> NDArray[np.int64] | np.int64:
-    """Integer `value` plus the difference of two Poisson variables, which can be divided into as many parts as one
-    likes.
-
-    Privacy
-    -------
-    measure : (epsilon, delta)-DP, with a delta below 1 for every epsilon if `variance` is positive; near that of normal
-        noise of the same variance where it is large
-    adjacency : the one under which the value changes by a whole number
-    guarantee : the delta of a pair follows from the law by `distributions.exact_delta`, up to the tail that is cut off;
-        no epsilon holds with delta = 0
-
-    Parameters
-    ----------
-    value : int or array of int
-    variance : float
-        Of the noise, zero or more. Parts of variance v/n add up to noise of variance v.
-    rng : None, int or numpy.random.Generator
-
-    Returns
-    -------
-    int64 or array of int64, of the shape of `value`
-
-    Raises
-    ------
-    ValueError
-        If `value` is not of an integer type or `variance` is negative.
-
-    References
-    ----------
-    Agarwal, Kairouz and Liu (2021); Valovich and Aldà (2015).
-
-    Examples
-    --------
-    >>> bool(abs(skellam(100, variance=9.0, rng=1) - 100) < 30)
-    True
-    """
-    value, rng = _integers("value", value), np.random.default_rng(rng)
-    mean = non_negative("variance", variance) / 2
-    return value + rng.poisson(mean, value.shape) - rng.poisson(mean, value.shape)
-
-
-_LEAST_RATE = 1e-5
 
 
 def _negative_binomial(k, shape, rate):

@@ -412,8 +412,6 @@ MUTANTS = [
            "test_all_servers_but_one_see_uniform_numbers[0-seen0]"),
     mutant("a conspiracy priced one step too late", "secure", '[0, whole("sensitivity", sensitivity, least=1)], honest', "[1, 2], honest",
            "test_the_loss_of_a_conspiracy[0.5-1.675]"),
-    mutant("Poisson noise of twice the variance", "secure", 'non_negative("variance", variance) / 2', 'non_negative("variance", variance)',
-           "test_skellam_noise_has_its_law_in_one_piece_and_in_parts"),
     mutant("a group too few", "engine", "place <= {most}", "place < {most}", "test_the_kept_lines_are_those_of_a_second_program[5-07-2]"),
     mutant("a group too many", "engine", "place <= {most}", "place <= {most} + 1", "test_a_planted_person_moves_no_more_than_promised[every key]"),
     mutant("the lot ranks the people of a group", "engine", "(partition by person order", "(partition by grp order",

@@ -18,12 +18,10 @@ from dplib.mechanisms import gaussian_delta
 from dplib.partitions import (
     bound,
     gaussian_threshold,
-    geometric_threshold,
     laplace_threshold,
     release,
     selection_probability,
     threshold_delta,
-    truncated_geometric,
 )
 
 NOISES = partitions.NOISES
@@ -200,7 +198,7 @@ def test_the_sampler_draws_that_law(epsilon, delta, num_groups, per_group):
     _, k, _ = bounds_of(epsilon, delta, num_groups=num_groups, per_group=per_group)
     for n in {1, max(k, 1), k + 3}:
         counts = pd.Series(np.full(60_000, n))
-        out = truncated_geometric(counts, epsilon=epsilon, delta=delta, num_groups=num_groups, per_group=per_group, rng=n)
+        out = release(counts, epsilon=epsilon, delta=delta, num_groups=num_groups, per_group=per_group, rng=n)
         assert out.dtype == np.int64
         law = truncated_law(n, epsilon, delta, num_groups, per_group)
         seen = out.value_counts().to_dict() | {HIDDEN: len(counts) - len(out)}
@@ -331,9 +329,6 @@ def test_thresholds_use_up_delta_and_no_more(epsilon, delta, num_groups, per_gro
     assert threshold_delta("gaussian", at, scale=scale, **right) <= delta * (1 + 1e-9)
     assert scale == pytest.approx(partitions.gaussian_sigma(epsilon, delta=delta,
             sensitivity=per_group * math.sqrt(num_groups)))     # no smaller noise would do
-    scale, at = geometric_threshold(delta=delta, **right)
-    assert isinstance(at, int) and threshold_delta("geometric", at, **right) <= delta * (1 + 1e-9)
-    assert at == per_group or threshold_delta("geometric", at - 1, **right) > delta
 
 
 def test_noise_and_threshold_may_each_use_all_of_delta():
@@ -356,7 +351,7 @@ def test_a_million_groups_of_one_person_are_no_trouble():
     scale, threshold = gaussian_threshold(epsilon=1.0, delta=1e-6, num_groups=10**6)
     assert threshold_delta("gaussian", threshold, epsilon=1.0, scale=scale, num_groups=10**6) == pytest.approx(1e-6, rel=1e-4)
     one = pd.Series(1, index=range(10**6))
-    assert len(truncated_geometric(one, epsilon=1.0, delta=1e-6, num_groups=10**6, rng=0)) == 0
+    assert len(release(one, epsilon=1.0, delta=1e-6, num_groups=10**6, rng=0)) == 0
     rows = pd.DataFrame({"person": "ada", "group": np.arange(10**6)})
     assert len(bound(rows, person="person", group="group", num_groups=3, rng=0)) == 3
 
@@ -364,18 +359,13 @@ def test_a_million_groups_of_one_person_are_no_trouble():
 # ------------------------------------------------------------------------------------------------ the release
 
 
-@pytest.mark.parametrize("noise, size", [("geometric", 16), ("laplace", 15), ("gaussian", 21)])
+@pytest.mark.parametrize("noise, size", [("laplace", 15), ("gaussian", 21)])
 def test_noise_decides_and_is_published(noise, size):
     counts = pd.Series(np.full(60_000, size))
     right = {"epsilon": 1.0, "delta": 1e-6}
-    scale, threshold = {"geometric": geometric_threshold, "laplace": laplace_threshold, "gaussian": gaussian_threshold}[noise](**right)
+    scale, threshold = {"laplace": laplace_threshold, "gaussian": gaussian_threshold}[noise](**right)
     out = release(counts, noise=noise, rng=3, **right)
-    assert out.dtype == (np.int64 if noise == "geometric" else np.float64) and out.min() >= threshold
-    if noise == "geometric":
-        law, off = whole_law(size, threshold, scale), whole_law(size, threshold, scale * 1.05)
-        seen = out.value_counts().to_dict() | {HIDDEN: len(counts) - len(out)}
-        follows(*side_by_side(seen, law, off))
-        return
+    assert out.dtype == np.float64 and out.min() >= threshold
     cdf = stats.laplace.cdf if noise == "laplace" else stats.norm.cdf
     edges = threshold + scale * np.linspace(0, 3, 25)
 
@@ -392,8 +382,7 @@ def test_small_groups_are_never_published_where_a_minimum_is_asked_for_and_the_o
     out = release(counts, epsilon=1.0, delta=0.05, noise=noise, at_least=30, rng=5)
     assert out.index.min() >= 20_000             # none of those with 29, and about delta of those with 30
     appear = np.count_nonzero(out.index < 40_000)
-    assert stats.binomtest(appear, 20_000, 0.05 if noise != "geometric" else threshold_delta(
-        "geometric", geometric_threshold(epsilon=1.0, delta=0.05).threshold, epsilon=1.0)).pvalue > LEVEL
+    assert stats.binomtest(appear, 20_000, 0.05).pvalue > LEVEL
     large = out[out.index >= 40_000]
     assert len(large) == 50 and abs(large.mean() - 300) < 5
 
@@ -469,10 +458,9 @@ def test_the_argument_is_left_as_it_was():
 
 @pytest.mark.parametrize("counts", [[3, 5], {"a": 3}, np.array([3]), None, pd.Series([0.5, 2]), pd.Series(["3"]), pd.Series([True]), pd.DataFrame({"n": [3]}),
                                     pd.Series([1, None])])  # fmt: skip
-@pytest.mark.parametrize("function", [release, truncated_geometric])
-def test_counts_of_another_type_are_refused(function, counts):
+def test_counts_of_another_type_are_refused(counts):
     with pytest.raises(ValueError, match="counts must"):
-        function(counts, epsilon=1.0, delta=1e-6)
+        release(counts, epsilon=1.0, delta=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------ what an audit sees
@@ -490,8 +478,8 @@ def outcomes(counts, size, rng, mechanism):
 BROKEN = {                                       # a program, the pair that betrays it
     "noise on the groups that occur": (lambda c, rng: c + rng.geometric(0.63, len(c)) - rng.geometric(0.63, len(c)), (1, 0)),
     "a threshold on the true count": (lambda c, rng: c[c >= 5] + rng.geometric(0.63, (c >= 5).sum()) - rng.geometric(0.63, (c >= 5).sum()), (5, 4)),
-    "a second noise": (lambda c, rng: (c + rng.laplace(size=len(c)))[truncated_geometric(c, epsilon=1.0, delta=0.01, rng=rng).index], (5, 4)),
-    "noise for one group of five": (lambda c, rng: release(c, epsilon=5.0, delta=0.01, noise="geometric", rng=rng), (21, 20)),
+    "a second noise": (lambda c, rng: (c + rng.laplace(size=len(c)))[release(c, epsilon=1.0, delta=0.01, rng=rng).index], (5, 4)),
+    "noise for one group of five": (lambda c, rng: release(c, epsilon=5.0, delta=0.01, noise="laplace", rng=rng), (21, 20)),
 }  # fmt: skip
 
 

@@ -6,8 +6,8 @@ import pytest
 from laws import DRAWS, LEVEL, follows
 from scipy import special, stats
 
-from dplib import audit, distributions, mechanisms
-from dplib.secure import MODULUS, collusion_epsilon, join, laplace_share, shared_pmf, skellam, split
+from dplib import audit, mechanisms
+from dplib.secure import MODULUS, collusion_epsilon, join, laplace_share, shared_pmf, split
 
 HONEST = [1.0, 0.9, 0.5, 0.25, 0.1, 0.01]
 
@@ -153,29 +153,6 @@ def test_parts_that_suffice_for_the_honest_keep_the_promise():
     assert whole.var() == pytest.approx(law, rel=6 * math.sqrt(6 / DRAWS))
 
 
-# ------------------------------------------------------------------------------------------------------------------ Skellam
-
-def test_skellam_noise_has_its_law_in_one_piece_and_in_parts():
-    z = np.arange(-9, 10)
-
-    def law(variance):
-        inside = special.ive(abs(z), variance)
-        return np.concatenate([[(1 - inside.sum()) / 2], inside, [(1 - inside.sum()) / 2]])
-
-    for parts in (1, 30):
-        noise = skellam(np.zeros((parts, DRAWS), dtype=int), variance=9 / parts, rng=4).sum(axis=0)
-        follows(cells(noise, np.append(z, 10)), law(9.0), law(9.5), law(8.5))
-    assert skellam(7, variance=0.0, rng=1) == 7
-
-
-def test_no_epsilon_holds_for_skellam_noise_without_a_delta():
-    z = np.arange(-60, 61)
-    law = special.ive(abs(z), 9.0)
-    steps = np.log(law[60:-1] / law[61:])
-    assert np.all(np.diff(steps) > 0) and steps[-1] > 2.5
-    assert distributions.exact_delta(np.append(law, 0), np.append(0, law), epsilon=1.0) == pytest.approx(5.4e-5, rel=0.02)
-
-
 def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():
     """Why the parts must come from a law that can be divided: rounded or discrete normal noise vanishes."""
     part = mechanisms.discrete_gaussian(np.zeros(DRAWS, dtype=int), sigma=math.sqrt(9 / 1000), rng=1)
@@ -191,7 +168,6 @@ def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():
     lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=1.1),
     lambda: laplace_share(3, sensitivity=0, epsilon=1.0, parties=3.5), lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
     lambda: shared_pmf([0], honest=1.0, epsilon=1e-7), lambda: collusion_epsilon(0.5, epsilon=-1.0), lambda: collusion_epsilon(math.nan, epsilon=1.0),
-    lambda: skellam([1.0], variance=1.0), lambda: skellam([1], variance=-1.0),
 ])
 def test_public_parameters_are_checked(call):
     with pytest.raises(ValueError, match=r"must (be|lie|have|hold)|whole number"):
@@ -202,4 +178,4 @@ def test_public_parameters_are_checked(call):
 def test_private_numbers_change_neither_type_nor_shape(values):
     shares = split(values, servers=2, rng=1)
     assert shares.dtype == np.int64 and shares.shape == (2, *np.shape(values))
-    assert join(shares).dtype == np.int64 and skellam(np.asarray(values, dtype=np.int64), variance=1.0, rng=1).dtype == np.int64
+    assert join(shares).dtype == np.int64

@@ -194,12 +194,9 @@ RIGHT = {
     secure.laplace_share: {"size": 3, "epsilon": 1.0, "parties": 3, "honest": 0.5, "sensitivity": 1},
     secure.shared_pmf: {"z": [0, 1], "honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
     secure.collusion_epsilon: {"honest": 0.5, "epsilon": 1.0, "sensitivity": 1},
-    secure.skellam: {"value": 3, "variance": 9.0},
     partitions.selection_probability: {"n": 14, "epsilon": 1.0, "delta": 1e-6},
-    partitions.truncated_geometric: GROUPS,
     partitions.release: {**GROUPS, "noise": "laplace"},
     partitions.laplace_threshold: LIMIT,
-    partitions.geometric_threshold: LIMIT,
     partitions.gaussian_threshold: LIMIT,
     partitions.threshold_delta: {"noise": "gaussian", "threshold": 20.0, "epsilon": 1.0, "scale": 4.0, "num_groups": 2, "per_group": 1.0},
     partitions.bound: {"table": FILMS, "person": "user", "group": "film", "num_groups": 1, "salt": "2023"},
@@ -315,7 +312,7 @@ OWN_WRONG = {
     (partitions.selection_probability, "n"): [None, "1", 1.0, [0.5], math.nan],
     **{(function, "noise"): NOT_A_WORD for function in (partitions.release, partitions.threshold_delta)},
     **{(getattr(partitions, name), "delta"): NOT_INSIDE for name in partitions.__all__},
-    **{(function, "per_group"): [*NOT_WHOLE, 0] for function in (partitions.release, partitions.truncated_geometric, partitions.geometric_threshold)},
+    (partitions.release, "per_group"): [*NOT_WHOLE, 0],
     (partitions.bound, "salt"): ["", 7, b"2023"], (partitions.bound, "table"): [None, [[7, 1]], FILMS["film"]],
     **{(function, name): bad for function in (engine.bounded_sql, engine.kept_sql) for name, bad in {
         "table": [None, "", "a b", "a;b", "a..b"], "person": [None, 7, "", "a b", "1a", "größe"], "group": [None, "a.b"], "value": [None, "cents;"],
@@ -552,7 +549,7 @@ def test_every_random_function_ends_with_rng_none():
         "catastrophe", "name_and_shame", "random_tag", "randomized_response", "unary", "permanent", "report",
         "perturb", "perturb_tree", "choose_bins", "sample", "independent", "chow_liu", "mwem",
         "quantile", "quantiles", "median", "smooth_median", "propose_test_release", "sample_and_aggregate",
-        "release", "truncated_geometric", "independence_test", "split", "laplace_share", "skellam",
+        "release", "independence_test", "split", "laplace_share",
     }  # fmt: skip
 
 
