@@ -1,11 +1,13 @@
-"""The checkers of the section on testing a promise: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the exercises of the section on testing a promise."""
+import itertools
+
 import numpy as np
 from scipy.special import betaincinv, logit
 
 from dplib import audit
 from dplib.audit import epsilon_lower_bound
 from provable_privacy import check
-from provable_privacy.check.definitions import testing
+from provable_privacy.given import testing
 
 
 def my_audit(*, snoop=False, one_way=False, point=False, greedy=1, seed=None, confidence=0.95):
@@ -53,11 +55,16 @@ def equal_bins(run, d, d2, n, rng, many=20):
 
 
 def best_of_four(run, d, d2, n, rng):
-    """Four sound audits, and the largest bound: wrong so often that a slow machine, which tries fewer audits, sees it too."""
+    """Four sound audits, and the largest bound: wrong so often that a few audits on a slow machine show it too."""
     return max(audit.audit(run, d, d2, n=n // 4, rng=rng).epsilon for _ in range(4))
 
 
-RUNS = {true: audit.runs_needed(np.exp(true) / (np.exp(true) + 9), 1 / (np.exp(true) + 9), epsilon=1.0) for true in (1.2, 1.5, 3.0)}
+def runs(true, others=9):
+    """For randomized response among ten answers: the truth and one of the others."""
+    return audit.runs_needed(np.exp(true) / (np.exp(true) + others), 1 / (np.exp(true) + others), epsilon=1.0)
+
+
+RUNS = {true: runs(true) for true in (1.2, 1.5, 3.0)}
 BREAK = {
     "same_noise": ([30, 70], [30], lambda out: out[:, 1] - out[:, 0] > -0.5),
     "tidy_sum": ([50], [], lambda out: out > 0),
@@ -69,6 +76,11 @@ NOTICE = {"month": 60, "odds_day": np.exp(2), "belief_day": 0.0695, "true": "ACE
 def largest(n, confidence, delta):
     log_x = np.log((1 - confidence) / 2) / n
     return np.log((np.exp(log_x) - delta) / -np.expm1(log_x)) if np.exp(log_x) > delta else -np.inf
+
+
+def never_below_0(n, confidence, delta):
+    bound = largest(n, confidence, delta)
+    return max(bound, 0.0) if bound > -9 else bound
 
 
 def broken(name, *answer):
@@ -89,11 +101,13 @@ def thirds(run, d, d2, n, rng):
     few = n // 3
     one, two = (run(table, few, rng) for table in (d, d2))
     cuts = np.quantile(np.concatenate([one, two]), np.linspace(0.02, 0.98, 12))
-    sides = [(t, above, turned, epsilon_lower_bound(*(int(((x > t) == above).sum()) for x in ((two, one) if turned else (one, two))), few))
-             for t in cuts for above in (True, False) for turned in (True, False)]
-    t, above, turned, _ = max(sides, key=lambda side: side[3])
-    tests = [run(table, n - few, rng) for table in ((d2, d) if turned else (d, d2))]
-    return epsilon_lower_bound(*(int(((x > t) == above).sum()) for x in tests), n - few)
+
+    def bound(samples, t, above, turned):
+        k = [int(((x > t) == above).sum()) for x in samples]
+        return epsilon_lower_bound(*k[:: -1 if turned else 1], len(samples[0]))
+
+    event = max(itertools.product(cuts, (True, False), (True, False)), key=lambda event: bound((one, two), *event))
+    return bound([run(table, n - few, rng) for table in (d, d2)], *event)
 
 
 def everything(out):
@@ -106,26 +120,26 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_split, my_audit(confidence=0.6), "at 95 %"),
     (check.audit_split, thresholds, "other runs"),
     (check.audit_split, equal_bins, "other runs"),
-    (check.audit_split, best_of_four, "one event tested, once"),
+    (check.audit_split, best_of_four, "one event only, and once"),
     (check.audit_split, lambda run, d, d2, n, rng: print(end=""), "`return` missing"),
     (check.audit_split, my_audit(one_way=True), "both directions"),
-    (check.audit_split, my_audit(greedy=2), "are paid for"),
+    (check.audit_split, my_audit(greedy=2), "are allowed"),
     (check.audit_split, lambda run, d, d2, n, rng: 0.0, "misses a gross violation"),
     (check.audit_split, lambda run, d, d2, n, rng: float("nan"), "nan"),
     (check.audit_split, lambda run, d, d2, n, rng: 1 / 0, "ZeroDivisionError"),
     (check.audit_split, "no function", "expected a function"),
     (check.audit_runs, {1.2: 2208, 1.5: 404, 3.0: 47}, "Laplace mechanism"),
-    (check.audit_runs, {**RUNS, 1.5: audit.runs_needed(np.exp(1.5) / (np.exp(1.5) + 1), 1 / (np.exp(1.5) + 1), epsilon=1.0)}, "for two answers"),
+    (check.audit_runs, {**RUNS, 1.5: runs(1.5, others=1)}, "for two answers"),
     (check.audit_runs, {**RUNS, 3.0: 2 * RUNS[3.0]}, "most telling"),
     (check.audit_runs, {**RUNS, 1.2: 900}, "whatever the event"),
-    (check.audit_runs, {1.2: 2200}, "expected the true losses"),
+    (check.audit_runs, {1.2: 2200}, "expected the names 1.2, 1.5, 3.0"),
     (check.audit_largest, lambda n, confidence, delta: np.log(n), "leaves the confidence out"),
-    (check.audit_largest, lambda n, confidence, delta: -np.log(np.expm1(-np.log(1 - confidence) / n)), "half of the error"),
+    (check.audit_largest, lambda n, level, delta: -np.log(np.expm1(-np.log(1 - level) / n)), "half of the error"),
     (check.audit_largest, lambda n, confidence, delta: largest(n, confidence, 0.0), "δ is not used"),
-    (check.audit_largest, lambda n, confidence, delta: max(largest(n, confidence, delta), -99), "no counts say anything"),
-    (check.audit_largest, lambda n, confidence, delta: max(largest(n, confidence, delta), 0.0) if largest(n, confidence, delta) > -9 else -np.inf, "more than"),
-    (check.audit_largest, lambda n, confidence, delta: largest(n, confidence, delta) + 0.1, "more than"),
-    (check.audit_largest, lambda n, confidence, delta: largest(n, confidence, delta) - 0.1, "most extreme"),
+    (check.audit_largest, lambda *case: max(largest(*case), -99), "no counts say anything"),
+    (check.audit_largest, never_below_0, "more than"),
+    (check.audit_largest, lambda *case: largest(*case) + 0.1, "more than"),
+    (check.audit_largest, lambda *case: largest(*case) - 0.1, "most extreme"),
     (check.audit_break, broken("same_noise", [30, 70], [30, 60, 1], everything), "not neighbours"),
     (check.audit_break, broken("same_noise", [30, 70], [30], everything), "ratio of 1.00"),
     (check.audit_break, broken("same_noise", [30], [30, 70], BREAK["same_noise"][2]), "swap"),
@@ -134,17 +148,17 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_break, broken("tidy_sum", [50], [], lambda out: out.mean() > 0), "True or False for each run"),
     (check.audit_break, broken("tidy_sum", [50], [200, 50], everything), "between 0 and 120"),
     (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: np.abs(out) > 95), "must be above e"),
-    (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: np.abs(out) > 1000), "a likelier event"),
-    (check.audit_break, broken("same_noise", [30, 70], [30], lambda out: out[:, 1] > 3), "no more than luck"),
+    (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: np.abs(out) > 1000), "happens more often"),
+    (check.audit_break, broken("same_noise", [30, 70], [30], lambda out: out[:, 1] > 3), "luck alone may give it"),
     (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: 1 / 0), "ZeroDivisionError"),
     (check.audit_break, broken("plain_mean", [0], [0, 0]), "expected (table, table2, event)"),
     (check.audit_notice, {**NOTICE, "month": 2}, "basic composition"),
-    (check.audit_notice, {**NOTICE, "odds_day": 2}, "odds by e^ε"),
+    (check.audit_notice, {**NOTICE, "odds_day": 2}, "odds by at most e^ε"),
     (check.audit_notice, {**NOTICE, "belief_day": 0.0739}, "turn 1 % into odds"),
     (check.audit_notice, {**NOTICE, "true": "ABCE"}, "sentence B is false"),
     (check.audit_notice, {**NOTICE, "true": "AC"}, "sentence E is true"),
     (check.audit_notice, {**NOTICE, "true": "ACDE"}, "sentence D is false"),
-    (check.audit_notice, {**NOTICE, "true": "XYZ"}, "letters from A to E"),
+    (check.audit_notice, {**NOTICE, "true": "XYZ"}, "not on the list"),
     (check.audit_notice, {"month": 60}, "missing"),
 ]
 
@@ -160,9 +174,9 @@ UNUSUAL = [
 
 
 def test_what_is_still_missing_is_named_and_is_no_mistake(says):
-    assert says(check.audit_break, {**BREAK, "plain_mean": ...}) == "○ audit_break: plain_mean not attempted yet"
-    assert says(check.audit_runs, {**RUNS, 1.5: ...}) == "○ audit_runs: 1.5 not attempted yet"
-    assert says(check.audit_notice, {**NOTICE, "month": ...}) == "○ audit_notice: month not attempted yet"
+    rows = [(check.audit_break, BREAK, "plain_mean"), (check.audit_runs, RUNS, 1.5), (check.audit_notice, NOTICE, "month")]
+    for checker, answer, part in rows:
+        assert says(checker, {**answer, part: ...}).startswith(f"○ {checker.__name__}: {part} not attempted yet")
 
 
 def test_an_event_cannot_learn_which_table_it_is_shown(says):

@@ -1,0 +1,1 @@
+"""Programs that sections hand to learners, to be examined."""
