@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from provable_privacy.speech import NotAttempted, Wrong, checker, compare_number, number
+from provable_privacy.speech import NotAttempted, OnlyInPart, Wrong, checker, compare_number, number
 
 __all__ = ["AnyOf", "Number", "OneOf", "Together", "TrueFalse", "entries"]
 
@@ -122,12 +122,12 @@ def _listed(said, of):
 
 @dataclass(frozen=True)
 class Together:
-    """Several entries in a tuple or a list: `parts` names each of them."""
+    """Several entries in a tuple, a list or an array: `parts` names each of them."""
 
     parts: dict  # name -> entry
 
     def judge(self, said):
-        if not isinstance(said, (tuple, list)) or len(said) != len(self.parts):
+        if not isinstance(said, (tuple, list, np.ndarray)) or len(said) != len(self.parts):
             raise Wrong(f"expected ({', '.join(self.parts)}), got {said!r}"[:200])
         judge_all({name: (entry, one) for (name, entry), one in zip(self.parts.items(), said)})
 
@@ -152,7 +152,7 @@ def judge_all(pairs):
             raise Wrong(f"{name}: {reason}") from None
     if missing:
         partly = len(missing) < len(pairs) or any(": " in name for name in missing)
-        raise NotAttempted(", ".join(missing) if partly else "")
+        raise OnlyInPart(", ".join(missing)) if partly else NotAttempted
 
 
 def same_names(answer, asked):

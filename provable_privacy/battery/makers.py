@@ -30,6 +30,7 @@ __all__ = [
     "normal",
     "one_sided",
     "own_luck",
+    "same_luck",
     "same_size",
     "shared",
     "stale",
@@ -199,6 +200,21 @@ def fixed_seed(answer, seed=5):
     return lambda *arguments: answer(*arguments[:-1], np.random.default_rng(seed))
 
 
+def same_luck(answer, key=lambda *arguments: None):
+    """Two calls in turn, for the same `key(*arguments)`, have the same luck."""
+    seeds = {}
+
+    def paired(*arguments):
+        *given, rng = arguments
+        name = key(*given)
+        seed = seeds.pop(name, None)
+        if seed is None:
+            seed = seeds[name] = rng.integers(2**32)
+        return answer(*given, np.random.default_rng(seed))
+
+    return paired
+
+
 def again(answer, bad):
     """Drawn again while `bad(output, *arguments)` holds."""
 
@@ -216,7 +232,7 @@ def each_call(*answers):
 
     def turn(*arguments):
         calls.append(None)
-        return answers[(len(calls) - 1) % len(answers)](*arguments)
+        return _call(answers[(len(calls) - 1) % len(answers)], arguments)
 
     return turn
 
