@@ -7,7 +7,6 @@ import functools
 from pathlib import Path
 
 import pytest
-from bookext.cache import Checkers, cache_folder, executed
 from claims import alone_in
 from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 
@@ -17,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @functools.cache
 def build():
     """The folder of the execution cache that is right for the sources, and the checkers as they are."""
+    from bookext.cache import Checkers, cache_folder       # these imports take seconds, which few test runs need
     return cache_folder(ROOT, ROOT / "_build"), Checkers(ROOT)
 
 
@@ -26,6 +26,7 @@ def code_cells(nb):
 
 def outputs_of(nb, folder, checkers):
     """What the book's build has made of each code cell, None if it has not executed the notebook as it is now."""
+    from bookext.cache import executed
     found = executed(folder, nb, checkers)
     return found and [[without_pictures(output) for output in cell.outputs] for cell in code_cells(found)]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 from collections import defaultdict
 from contextlib import suppress
 from importlib import metadata
@@ -49,25 +48,41 @@ class Checkers:
     def __init__(self, root: Path):
         self.root, self.homes, self.imports = root, defaultdict(set), {}
         trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((root / CHECK).rglob("*.py"))}
-        modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in trees}
+        self.modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in trees}
         for path, tree in trees.items():
             package = ".".join(path.relative_to(root).parent.parts)
+            self.imports[path] = self.imported_by(tree, package)
             for name in (name for node in tree.body for name in defined(node)):
                 self.homes[name].add(path)
-            self.imports[path] = {modules[name] for node in ast.walk(tree) for name in imported(node, package) if name in modules}
+
+    def imported_by(self, tree, package: str = "") -> set[Path]:
+        """The modules among these that a piece of code imports."""
+        names = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                module = resolve_name("." * node.level + (node.module or ""), package)
+                inside = {f"{module}.{alias.name}" for alias in node.names}
+                names |= {name if name in self.modules else module for name in inside}
+        return {self.modules[name] for name in names & self.modules.keys()}
 
     def used_by(self, code: str) -> set[Path]:
-        """The modules that the code of a notebook calls, and what these import; all of them if a name is unknown."""
-        called = set(re.findall(r"\bcheck\.(\w+)", code))
-        todo = [path for name in called & self.homes.keys() for path in self.homes[name]]
-        if called - self.homes.keys() or "provable_privacy.check" in code:
-            todo = [*self.imports]
+        """The modules whose checkers a notebook calls, and all that these import; every one if that is not clear."""
+        try:
+            tree = ast.parse(code)
+        except SyntaxError:
+            return {*self.imports}
+        called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "check"}
+        if not called <= self.homes.keys():
+            return {*self.imports}
+        todo = self.imported_by(tree) - {self.root / CHECK / "__init__.py"}            # which is `check` itself
+        todo |= {path for name in called for path in self.homes[name]}
         found = set()
         while todo:
             path = todo.pop()
-            if path not in found:
-                found.add(path)
-                todo += self.imports[path]
+            found.add(path)
+            todo |= self.imports[path] - found
         return found
 
     def hash_for(self, nb) -> str:
@@ -82,16 +97,6 @@ def defined(node):
         yield node.name
     for target in getattr(node, "targets", ()):
         yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
-
-
-def imported(node, package: str):
-    """The full names of what a statement in a package imports, modules among them."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        module = resolve_name("." * node.level + (node.module or ""), package)
-        yield module
-        yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def fresh(cache, nb, checkers: Checkers):
