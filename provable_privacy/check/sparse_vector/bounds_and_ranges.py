@@ -12,7 +12,7 @@ from dplib.budget import Budget
 from dplib.svt import index_pmf, log_probability, scales
 from provable_privacy.battery import Lines, Numbers, Pair, battery
 from provable_privacy.battery.runs import luck
-from provable_privacy.check.sparse_vector.above_threshold import _compare
+from provable_privacy.check.sparse_vector.replies import _compare
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, is_stub, number
 
 __all__ = ["svt_auto_mean", "svt_gain", "svt_global", "svt_threshold", "svt_vectorise"]

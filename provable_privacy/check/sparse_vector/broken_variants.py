@@ -10,7 +10,7 @@ from dplib.svt import VARIANTS, Scales, Variant, exact_loss, log_probability
 from provable_privacy.battery import Choice, Pair, battery, drawn
 from provable_privacy.battery.laws import LEVEL, _p_value
 from provable_privacy.battery.runs import luck
-from provable_privacy.check.sparse_vector.above_threshold import _compare, _neighbours
+from provable_privacy.check.sparse_vector.replies import _compare, neighbours as _neighbours
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, is_stub, number
 
 __all__ = ["svt_catch", "svt_endless", "svt_formula", "svt_repair", "svt_restart"]
