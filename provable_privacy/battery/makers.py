@@ -15,6 +15,7 @@ import numpy as np
 
 __all__ = [
     "again",
+    "centred",
     "clipped",
     "difference",
     "each_call",
@@ -32,6 +33,7 @@ __all__ = [
     "own_luck",
     "same_luck",
     "same_size",
+    "scaled",
     "shared",
     "stale",
     "then",
@@ -65,6 +67,11 @@ def geometric(rng, scale, shape):
     return rng.geometric(p, shape) - rng.geometric(p, shape)
 
 
+def centred(rng, scale, shape):
+    """Laplace noise of scale 1 around `scale`: the first argument of numpy's rng.laplace is the centre."""
+    return rng.laplace(scale, size=shape)
+
+
 def one_sided(law=laplace):
     """Noise that is never negative."""
     return lambda rng, scale, shape: np.abs(law(rng, scale, shape))
@@ -95,6 +102,11 @@ def mirrored(law=laplace):
         return noise
 
     return draw
+
+
+def scaled(factor, law=laplace):
+    """The law with another scale: `scaled(2**0.5, normal)` has the standard deviation of Laplace noise."""
+    return lambda rng, scale, shape: law(rng, factor * scale, shape)
 
 
 def clipped(at, law=laplace):
