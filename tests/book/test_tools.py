@@ -13,7 +13,6 @@ import nbformat
 import notebooks
 import pytest
 import yaml
-from bookext.cache import SOURCES, execution_key
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,43 +159,6 @@ def test_a_measured_checker_is_measured_again_when_its_code_changes(old, new, co
 
 
 # --------------------------------------------------------------------------------------------------------- the book's build
-
-@pytest.fixture
-def project(tmp_path):
-    """A small copy of what the execution cache looks at."""
-    for source in SOURCES:
-        file = tmp_path / source if source.endswith(".py") else tmp_path / source / "file.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("1", encoding="utf-8")
-    (tmp_path / "chapters").mkdir()
-    return tmp_path
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_the_book_runs_again_when_its_sources_change(project, source):
-    before = execution_key(project)
-    assert execution_key(project) == before
-    file = project / source if source.endswith(".py") else project / source / "file.py"
-    file.write_text("2", encoding="utf-8")
-    changed = execution_key(project)
-    file.rename(file.with_name("renamed.py"))
-    assert len({before, changed, execution_key(project)}) == 3
-
-
-def test_the_book_runs_again_when_a_library_changes(project, monkeypatch):
-    before = execution_key(project)
-    monkeypatch.setattr("bookext.cache.metadata.version", lambda name: f"{name} 99")
-    assert execution_key(project) != before
-
-
-def test_the_book_does_not_run_again_for_prose(project):
-    before = execution_key(project)
-    (project / "intro.md").write_text("prose", encoding="utf-8")
-    (project / "chapters" / "section.ipynb").write_text("{}", encoding="utf-8")
-    (project / "dplib" / "__pycache__").mkdir()
-    (project / "dplib" / "__pycache__" / "file.cpython-311.pyc").write_bytes(b"")
-    assert execution_key(project) == before
-
 
 def test_every_chapter_has_a_number_in_the_plan():
     folders = set(re.findall(r"chapters/(\w+)/", TOC))
