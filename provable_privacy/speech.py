@@ -37,6 +37,10 @@ class NotAttempted(Exception):
     """There is no answer yet, or none for the part that is named."""
 
 
+class OnlyInPart(NotAttempted):
+    """There is no answer yet for the part that is named, and the rest is right."""
+
+
 CHECKERS: dict[str, str] = {}  # name -> the module of its section, in the order in which the section asks
 _listeners = [print]
 
@@ -57,7 +61,8 @@ def checker(judge):
                 raise NotAttempted
             return f"✓ {name}: {judge(answer)}"
         except NotAttempted as part:
-            return f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet"
+            rest = "; the rest is right" if isinstance(part, OnlyInPart) else ""
+            return f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet{rest}"
         except Wrong as reason:
             return f"✗ {name}: {reason}"
         except (Exception, SystemExit) as error:

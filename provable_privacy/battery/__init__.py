@@ -5,6 +5,7 @@ truth it should be. The battery runs the answer, looks for a telling event in on
 other half. Nothing is assumed of the noise: an answer that keeps its promise is refused with probability at most 1e-6.
 """
 
+from provable_privacy.battery.examine import Finding, examine
 from provable_privacy.battery.forms import Choice, Labels, Lines, Numbers, read_lines
 from provable_privacy.battery.judge import battery, drawn, looked
 from provable_privacy.battery.runs import CENTRE, Crowd, Pair, luck
@@ -13,12 +14,14 @@ __all__ = [
     "CENTRE",
     "Choice",
     "Crowd",
+    "Finding",
     "Labels",
     "Lines",
     "Numbers",
     "Pair",
     "battery",
     "drawn",
+    "examine",
     "looked",
     "luck",
     "read_lines",
