@@ -1,5 +1,6 @@
 # make book        builds the book into _build/html
-# make test        runs every test
+# make test        builds the book and runs the quick tests, in six minutes on two cores
+# make test-all    builds the book and runs every test, and every notebook anew
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
 # make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
 # make lab         opens JupyterLab on the first page and the chapters, with everything in it that they import
@@ -8,13 +9,16 @@
 PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles pandas and matplotlib anew
 
-.PHONY: book test notebooks pdf lab clean
+.PHONY: book test test-all notebooks pdf lab clean
 
 book: .venv/ready
 	.venv/bin/jupyter-book build . -W -n --keep-going
 
-test: .venv/ready
+test: book
 	.venv/bin/pytest
+
+test-all: book
+	.venv/bin/pytest -m "" --live
 
 notebooks: .venv/ready
 	.venv/bin/python tools/editions.py notebooks

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 @functools.cache
 def build():
     """The folder of the execution cache that is right for the sources, and the checkers as they are."""
-    from bookext.cache import Checkers, cache_folder       # these imports take seconds, which few test runs need
+    # these imports take seconds, which few runs of tests need
+    from bookext.cache import Checkers, cache_folder
     return cache_folder(ROOT, ROOT / "_build"), Checkers(ROOT)
 
 

@@ -3,7 +3,6 @@ import base64
 import copy
 import io
 import re
-import subprocess
 import zipfile
 import zlib
 from pathlib import Path
@@ -17,6 +16,7 @@ from bookext.plain import markdown as plain
 from bookext.plain.edition import Edition
 from bs4 import BeautifulSoup
 from claims import MARK, bound, loaded
+from conftest import build
 from docutils import nodes
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -35,10 +35,7 @@ MYST = re.compile(r"\{[a-z:-]+\}`|^:{3,}|^`{3,}\{|^\([\w-]+\)=$", re.MULTILINE)
 @pytest.fixture(scope="session")
 def plain_log(once, build_log):
     """The builder shares what the book's build has read and run."""
-    def build():
-        done = subprocess.run(editions.command("notebooks"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        return f"{done.returncode}\n{done.stdout}"
-    return once("notebooks", build)
+    return once("notebooks", lambda: build("notebooks", "--builder", "custom", "--custom-builder", "notebooks"))
 
 
 @pytest.fixture(scope="session")

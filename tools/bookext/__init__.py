@@ -24,7 +24,7 @@ from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
 from bookext import course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
-from bookext.cache import cache_folder
+from bookext.cache import book_key, cache_folder, note_of
 
 HERE = Path(__file__).parent
 FONTS = "output/chtml/fonts/woff-v2"
@@ -32,6 +32,7 @@ FONTS = "output/chtml/fonts/woff-v2"
 
 def configure(app, config):
     root, build = Path(app.srcdir), Path(app.outdir).parent
+    app.book_key = book_key(root)                # as they are now, whatever changes during the build
     config.html_context = {"default_mode": "auto", **config.html_context}       # the theme logs an error without it
     config.html_static_path = [*config.html_static_path, str(HERE / "static"), str(mathjax(build / "assets"))]
     config.mathjax_path = "mathjax/tex-chtml.js"
@@ -94,6 +95,15 @@ def forget_when_warned(app, exception):
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 
+def note_the_build(app, exception):
+    """Say from which sources this was made, if nothing went wrong: the tests then need no second build."""
+    note = note_of(Path(app.outdir))
+    if exception or app._warncount:
+        note.unlink(missing_ok=True)
+    else:
+        note.write_text(app.book_key, encoding="utf-8")
+
+
 def remove_old_pages(app, exception):
     """Sphinx leaves the pages of files that were renamed or removed; the copies of their sources tell which."""
     if exception:
@@ -124,6 +134,7 @@ def setup(app):
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", forget_when_warned)
     app.connect("build-finished", remove_old_pages)
+    app.connect("build-finished", note_the_build, priority=1000)        # after all that may warn
     quick.setup(app)
     launch.setup(app)
     light.setup(app)

@@ -17,6 +17,7 @@ from jupyter_cache import get_cache
 
 SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_config.py")
 CHECK = "provable_privacy/check"
+PAGES = ("chapters", "course", "reference", "tools", "intro.ipynb", "references.bib", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
 CHECKERS = "checkers"                            # the name of their hash in the record of an execution
 
@@ -29,13 +30,33 @@ def digest_of(paths, root: Path):
     return digest
 
 
+def files(root: Path, sources) -> list[Path]:
+    found = [path for source in sources for path in [root / source, *(root / source).rglob("*")]]
+    return [path for path in found if path.is_file() and path.suffix != ".pyc"]
+
+
 def execution_key(root: Path) -> str:
     """A short hash of the package, the data, the kernel's configuration and the numerical libraries, but of no checker."""
-    found = [path for source in SOURCES for path in [root / source, *(root / source).rglob("*")] if path.is_file()]
-    digest = digest_of([path for path in found if path.suffix != ".pyc" and root / CHECK not in path.parents], root)
+    digest = digest_of([path for path in files(root, SOURCES) if root / CHECK not in path.parents], root)
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
     return digest.hexdigest()[:12]
+
+
+def book_key(root: Path) -> str:
+    """A hash of all that the pages are made from."""
+    return digest_of(set(files(root, [*SOURCES, *PAGES])), root).hexdigest()
+
+
+def note_of(made: Path) -> Path:
+    """Where it stands from which sources a folder of pages was made."""
+    return made.with_suffix(".built")
+
+
+def is_built(root: Path, made: str) -> bool:
+    """Whether a folder in _build, of pages or of plain notebooks, was made from the sources as they are, without a warning."""
+    note = note_of(root / "_build" / made)
+    return note.exists() and note.read_text(encoding="utf-8") == book_key(root)
 
 
 def cache_folder(root: Path, build: Path) -> Path:
