@@ -11,8 +11,7 @@ from dplib.mechanisms import exponential_pmf
 from dplib.svt import above_threshold, log_laplace_cdf, log_probability, scales
 from provable_privacy.battery import Choice, battery, drawn
 from provable_privacy.battery.runs import luck
-from provable_privacy.check.sparse_vector.replies import _compare
-from provable_privacy.check.sparse_vector.broken_variants import _pair, _replies, _run
+from provable_privacy.check.sparse_vector.replies import _compare, run_of as _run, runs_pair as _pair, whole_runs as _replies
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, compare_dict, is_stub, number
 
 __all__ = ["svt_bound", "svt_curve", "svt_several", "svt_split", "svt_which"]

@@ -7,7 +7,19 @@ from scipy.optimize import brentq
 
 from dplib import svt
 from provable_privacy import check
-from provable_privacy.battery.makers import clipped, difference, given, kept, laplace, normal, own_luck, shared, then
+from provable_privacy.battery.makers import (
+    centred,
+    clipped,
+    difference,
+    given,
+    kept,
+    laplace,
+    normal,
+    own_luck,
+    scaled,
+    shared,
+    then,
+)
 
 
 def first_above(b1=2, b2=4, *, rho=lambda rng, scale, shape: rng.laplace(scale=scale), nu=laplace, silent=None):
@@ -29,15 +41,6 @@ def blocks(size):
 def by_place(factor):
     """Noise on each answer times a factor that depends on its place and on their number."""
     return lambda rng, scale, shape: laplace(rng, scale, shape) * factor(np.arange(shape[0]), shape[0])
-
-
-def centred(rng, scale, shape):
-    return rng.laplace(scale, size=shape)
-
-
-def standard(rng, scale, shape):
-    """Normal noise with the standard deviation of Laplace noise."""
-    return normal(rng, 2**0.5 * scale, shape)
 
 
 def from_bits(rng, scale, shape):
@@ -167,7 +170,7 @@ def exact_level(k, epsilon, beta):
     return brentq(excess, 0.0, 5000.0)
 
 
-RIGHT = first_above()
+RIGHT, STANDARD = first_above(), scaled(2**0.5, normal)
 TOUCH = {"daily": (1, 0.1), "excess": (200, 20), "week": (7, 0.7)}
 SCALES = {"counts": 2.0, "totals": 1.0}
 
@@ -250,7 +253,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_build, first_above(4, 2), "swapped"),
     (check.svt_build, first_above(nu=shared()), "one noise serves all"),
     (check.svt_build, first_above(rho=blocks(4)), "should in"),
-    (check.svt_build, first_above(rho=shared(standard), nu=standard), "should in"),
+    (check.svt_build, first_above(rho=shared(STANDARD), nu=STANDARD), "should in"),
     (check.svt_build, first_above(rho=shared(centred), nu=centred), "write scale="),
     (check.svt_build, first_above(silent=lambda rng, answers: int(rng.integers(len(answers)))), "say None"),
     (check.svt_build, lambda *arguments: True, "expected an index"),
