@@ -7,7 +7,7 @@ import numpy as np
 
 from provable_privacy.speech import Wrong, answered, number, numbers
 
-__all__ = ["on_cases", "refuses"]
+__all__ = ["on_cases", "refuses", "rounded"]
 
 
 def on_cases(
@@ -27,6 +27,7 @@ def on_cases(
     below="",
     above="",
     otherwise=None,
+    alike=None,
 ):
     """`Wrong` unless `function` gives on every case what `right` gives. The first wrong case is named, and the mistake
     that explains all wrong cases if there is one, else one that explains the first.
@@ -57,6 +58,8 @@ def on_cases(
         Words for a result that is too small or too large, where no mistake is known.
     otherwise : callable
         (got, right value, *arguments) -> the words instead of these two.
+    alike : float
+        How near (relatively) a mistake must be, where that is not as near as an answer.
     """
     wrong = []
     for case in map(tuple, cases):
@@ -68,7 +71,7 @@ def on_cases(
         return
     case, words, got, value = wrong[0]
     fitting = [
-        [message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol)]
+        [message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol, alike)]
         for one in wrong
     ]
     reason = next(
@@ -77,6 +80,7 @@ def on_cases(
     )
     if not reason:
         reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
+        reason = reason or rounded(got, value)
     text = f"{got:.6g}" if np.ndim(got) == 0 else np.array2string(np.asarray(got), precision=4, threshold=8)
     raise Wrong(f"{words}: not {text}{f'; {reason}' if reason else ''}")
 
@@ -96,6 +100,8 @@ def _asked(function, case, words, what, shape, whole, finite):
 
 
 def _copy(argument):
+    if isinstance(argument, tuple):
+        return tuple(map(_copy, argument))
     return argument.copy() if isinstance(argument, (np.ndarray, list, dict, set)) else argument
 
 
@@ -103,13 +109,20 @@ def _near(got, value, rtol, atol):
     return bool(np.allclose(got, value, rtol=rtol, atol=atol))
 
 
-def _explains(mistake, wrong, rtol, atol):
+def _explains(mistake, wrong, rtol, atol, alike=None):
     case, _, got, value = wrong
     try:
         theirs = mistake(*case)
     except (ArithmeticError, ValueError, IndexError, KeyError):
         return False
-    return np.shape(theirs) == np.shape(got) and _near(got, theirs, rtol, atol) and not _near(value, theirs, rtol, atol)
+    near = _near(got, theirs, rtol if alike is None else alike, atol)
+    return np.shape(theirs) == np.shape(got) and near and not _near(value, theirs, rtol, atol)
+
+
+def rounded(got, value):
+    """Words for a number that has only the first digits of the right one, two at least; none for others."""
+    short = np.ndim(got) == 0 and any(float(f"{value:.{digits}g}") == got != value for digits in range(2, 9))
+    return "it is right, but rounded too far; give more digits" if short else ""
 
 
 def shown(function, case):
