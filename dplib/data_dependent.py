@@ -36,7 +36,6 @@ def mean_local_sensitivity(values: ArrayLike, *, low: float, high: float) -> flo
     -------
     measure : none: this is a property of the private table, and noise of this scale is not private
     adjacency : add/remove
-    guarantee : none
 
     Parameters
     ----------
@@ -82,7 +81,6 @@ def median_local_sensitivity(values: ArrayLike, *, low: float, high: float, step
     -------
     measure : none: this is a property of the private table, and noise of this scale is not private
     adjacency : replace
-    guarantee : none
 
     Parameters
     ----------
@@ -127,7 +125,6 @@ def smooth_sensitivity(values: ArrayLike, *, beta: float, low: float, high: floa
     -------
     measure : none: this is a property of the private table; `smooth_median` adds the noise for which it is enough
     adjacency : replace
-    guarantee : none
 
     Parameters
     ----------
@@ -396,7 +393,6 @@ def median_distance(values: ArrayLike, *, bound: float, low: float, high: float)
     -------
     measure : none: this is a property of the private table; it changes by at most 1 between neighbours
     adjacency : replace
-    guarantee : none
 
     Parameters
     ----------

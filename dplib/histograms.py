@@ -74,9 +74,7 @@ def simplex(v: ArrayLike, *, total: float = 1.0) -> Array:
 
     Privacy
     -------
-    measure : none to pay: post-processing, where `v` was released and `total` is public or was released
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the released `v`, with its guarantee, if `total` is public or was released
 
     Parameters
     ----------
@@ -116,9 +114,7 @@ def lattice(w: ArrayLike, *, n: int) -> Array:
 
     Privacy
     -------
-    measure : none to pay: post-processing, where `w` was released and `n` is public or was released
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the released `w`, with its guarantee, if `n` is public or was released
 
     Parameters
     ----------
@@ -253,7 +249,6 @@ def tree(counts: ArrayLike, *, branching: int = 2) -> list[Array]:
     -------
     measure : none: exact counts, not to be published
     adjacency : either; one row is counted once on every level
-    guarantee : none
 
     Parameters
     ----------

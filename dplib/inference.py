@@ -43,8 +43,6 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     Privacy
     -------
     measure : none to pay: it knows the law of the release and none of its numbers
-    adjacency : that of the release
-    guarantee : that of the release
 
     Parameters
     ----------
@@ -104,9 +102,7 @@ def proportion_interval(
 
     Privacy
     -------
-    measure : none to pay: it looks at the printed count only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the printed count, with the guarantee of the release
 
     Parameters
     ----------
@@ -161,9 +157,7 @@ def proportion_test(
 
     Privacy
     -------
-    measure : none to pay: it looks at the printed count only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the printed count, with the guarantee of the release
 
     Parameters
     ----------
@@ -215,9 +209,7 @@ def ratio_interval(top: float, bottom: float, *, top_scale: float, bottom_scale:
 
     Privacy
     -------
-    measure : none to pay: it looks at the two printed numbers only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the two printed numbers, with the guarantee of the release
 
     Parameters
     ----------
@@ -283,9 +275,7 @@ def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike
 
     Privacy
     -------
-    measure : none to pay: it looks at the printed answers only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the printed answers, with the guarantee of the release
 
     Parameters
     ----------
@@ -353,9 +343,7 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
 
     Privacy
     -------
-    measure : none to pay: it looks at the printed table only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the printed table, with the guarantee of the release
 
     Parameters
     ----------
@@ -420,7 +408,6 @@ def line_sums(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     -------
     measure : none: these are exact sums of the data
     adjacency : add/remove one person with one row: sensitivity sqrt(6) in L2, attained at a corner
-    guarantee : none
 
     Parameters
     ----------
@@ -462,9 +449,7 @@ def slope_interval(
 
     Privacy
     -------
-    measure : none to pay: it looks at the printed sums only (post-processing)
-    adjacency : that of the release
-    guarantee : that of the release
+    measure : none to pay: post-processing of the printed sums, with the guarantee of the release
 
     Parameters
     ----------

@@ -396,8 +396,6 @@ def exponential_pmf(scores: ArrayLike, *, sensitivity: float, epsilon: float, mo
     Privacy
     -------
     measure : none: this is the law itself, computed from the private scores, and must not be released
-    adjacency : as for `exponential`
-    guarantee : none
 
     Parameters
     ----------

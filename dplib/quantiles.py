@@ -122,8 +122,6 @@ def quantile_density(
     Privacy
     -------
     measure : none: this is the law itself, computed from the private values, and must not be released
-    adjacency : as for `quantile`
-    guarantee : none
 
     Parameters
     ----------

@@ -23,7 +23,6 @@ class Question(NamedTuple):
     -------
     measure : none: a public plan
     adjacency : the one under which `sensitivity` bounds the L1 change of all cells together
-    guarantee : none
 
     Parameters
     ----------

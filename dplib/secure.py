@@ -174,7 +174,6 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
     Privacy
     -------
     measure : none: a law
-    adjacency : none
     guarantee : exact to rounding
 
     Parameters

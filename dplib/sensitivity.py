@@ -218,8 +218,6 @@ def empirical(query: Callable, table: Sequence, *, universe: Iterable, adjacency
     Privacy
     -------
     measure : none: this is a property of the private table
-    adjacency : as given
-    guarantee : none
 
     Parameters
     ----------

@@ -30,7 +30,6 @@ def mondrian(df: pd.DataFrame, qi: Columns, *, k: int) -> Array:
     Privacy
     -------
     measure : none: the classes depend on the data, and say so
-    adjacency : none
     guarantee : every class has at least k rows, so that `recode` makes a k-anonymous table of them; nothing is said of
         the sensitive values in a class, nor of two such tables together
 
@@ -90,7 +89,6 @@ def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     Privacy
     -------
     measure : none: a description of one table
-    adjacency : none
     guarantee : rows with one label become equal on `qi`, so that k is at least the number of rows of the rarest label;
         the ends of a range are values of somebody in the class
 
@@ -182,7 +180,6 @@ def lattice_search(
     Privacy
     -------
     measure : none: the levels are chosen by looking at the data
-    adjacency : none
     guarantee : the returned table is k-anonymous; see `k_anonymity` for what that is worth
 
     Parameters

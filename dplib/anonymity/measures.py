@@ -22,8 +22,6 @@ def classes(df: pd.DataFrame, qi: Columns) -> Array:
     Privacy
     -------
     measure : none: a description of one table
-    adjacency : none
-    guarantee : none
 
     Parameters
     ----------
@@ -60,7 +58,6 @@ def k_anonymity(df: pd.DataFrame, qi: Columns) -> int:
     Privacy
     -------
     measure : none: k is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
     guarantee : who knows only the quasi-identifiers of a person in the table finds k rows or more, not one; k does not
         survive background knowledge, a second release, or a class whose rows all say the same
 
@@ -103,7 +100,6 @@ def l_diversity(
     Privacy
     -------
     measure : none: l is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
     guarantee : the most frequent value of a class has a share of at most 1 - (l - 1)/k' in a class of k' rows
         (distinct) or below c/(c + 1) (recursive, l >= 2); background knowledge that rules values out, or values that
         mean the same, defeat it
@@ -166,7 +162,6 @@ def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: 
     Privacy
     -------
     measure : none: t is a property of one table, not a guarantee of the mechanism that made it
-    adjacency : none
     guarantee : learning somebody's class moves an outsider's distribution of the sensitive value by at most t from that
         of the whole table, if nothing else is known of that person; it does not survive a second release
 
@@ -219,8 +214,6 @@ def discernibility(df: pd.DataFrame, qi: Columns) -> int:
     Privacy
     -------
     measure : none: a loss of usefulness, not a gain of privacy
-    adjacency : none
-    guarantee : none
 
     Parameters
     ----------
@@ -254,8 +247,6 @@ def average_class(df: pd.DataFrame, qi: Columns, *, k: int = 1) -> float:
     Privacy
     -------
     measure : none: a loss of usefulness, not a gain of privacy
-    adjacency : none
-    guarantee : none
 
     Parameters
     ----------

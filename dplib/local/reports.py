@@ -61,9 +61,7 @@ def estimate(reports: ArrayLike, *, epsilon: float, k: int = 2) -> tuple[Array, 
 
     Privacy
     -------
-    measure : none to pay: it looks at the reports only (post-processing)
-    adjacency : that of the reports
-    guarantee : that of the reports
+    measure : none to pay: post-processing of the reports, with the guarantee of the reports
 
     Parameters
     ----------
@@ -165,9 +163,7 @@ def estimate_unary(reports: ArrayLike, *, epsilon: float, method: str = "optimiz
 
     Privacy
     -------
-    measure : none to pay: it looks at the reports only (post-processing)
-    adjacency : that of the reports
-    guarantee : that of the reports
+    measure : none to pay: post-processing of the reports, with the guarantee of the reports
 
     Parameters
     ----------

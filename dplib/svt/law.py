@@ -23,7 +23,6 @@ def log_probability(
     Privacy
     -------
     measure : none: this describes the mechanism, and is computed from exact answers
-    adjacency : none
     guarantee : the difference of two such numbers for neighbouring answers is a privacy loss
 
     Parameters
@@ -115,8 +114,6 @@ def index_pmf(answers: ArrayLike, *, threshold: float, noise: Scales) -> Array:
     Privacy
     -------
     measure : none: this describes the mechanism, and is computed from exact answers
-    adjacency : none
-    guarantee : none
 
     Parameters
     ----------
@@ -186,8 +183,6 @@ def log_laplace_cdf(x: float | Array) -> Same:
     Privacy
     -------
     measure : none: a function of numbers
-    adjacency : none
-    guarantee : none
 
     Parameters
     ----------

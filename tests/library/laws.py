@@ -1,9 +1,9 @@
 """Seeded tests of a sampler's law that prove their own power: the same sample must reject a law that is slightly wrong.
 
-Every such test, and every audit of a correct mechanism, has a false alarm with probability at most LEVEL; there are
-fewer than a hundred of them, so that a sound mechanism is accused, by any of them, with probability below 1e-4. All seeds
-are fixed: the outcome changes only when a sampler or numpy's streams do. (What must be caught is caught with these seeds;
-an audit of a broken mechanism has the power that `runs_needed` is asked for, so after a change it may need another seed.)
+Every such test, and every audit of a correct mechanism, has a false alarm with probability at most LEVEL. There are
+fewer than a hundred of them, so the probability that any of them accuses a sound mechanism is below 1e-4. All seeds are
+fixed: the outcome changes only when a sampler or numpy's streams do. What must be caught is caught with these seeds. An
+audit of a broken mechanism has the power that `runs_needed` is asked for, so after a change it may need another seed.
 """
 import numpy as np
 from hypothesis import settings

@@ -1,6 +1,7 @@
 """Run tests of dplib against a changed copy of it, in a process that has imported everything but dplib.
 
-The standard library's fork server is the warm process: each worker starts it once, it imports WARM, and it is forked for every mutant.
+The standard library's fork server is the warm process: each worker starts it once, it imports WARM, and it is forked
+for every mutant.
 Where there is no fork (Windows), "spawn" does the same, slower.
 """
 import multiprocessing
@@ -11,12 +12,14 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parents[1] / "dplib"
-WARM = ["pytest", "hypothesis.strategies", "hypothesis.extra.numpy", "mpmath", "numpy", "pandas", "scipy.fft", "scipy.integrate", "scipy.optimize",
-        "scipy.special", "scipy.stats", "opendp.prelude", "dp_accounting.gaussian_mechanism", "dp_accounting.pld.privacy_loss_distribution",
+WARM = ["pytest", "hypothesis.strategies", "hypothesis.extra.numpy", "mpmath", "numpy", "pandas", "scipy.fft",
+        "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats", "opendp.prelude",
+        "dp_accounting.gaussian_mechanism", "dp_accounting.pld.privacy_loss_distribution",
         "riskcal.analysis.conversions"]          # fmt: skip
 LONGEST = 300                                    # seconds: a mutant may never end
 
-CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
+FORKS = "forkserver" in multiprocessing.get_all_start_methods()
+CONTEXT = multiprocessing.get_context("forkserver" if FORKS else "spawn")
 CONTEXT.set_forkserver_preload(WARM)
 
 
@@ -42,7 +45,8 @@ def _pytest(folder, killers):
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         del os.environ[name]
     os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "250"}
-    for name in [name for name in sys.modules if name.partition(".")[0] == "dplib"]:            # of a main program that has imported it
+    # of a main program that has imported it
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dplib"]:
         del sys.modules[name]
     sys.path.insert(0, str(folder))
     import hypothesis
@@ -54,5 +58,6 @@ def _pytest(folder, killers):
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]       # a counterexample need not be a small one
     hypothesis.settings.register_profile("mutants", phases=phases)
     hypothesis.settings.load_profile("mutants")
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--noconftest", "-c", str(folder / "pytest.ini"), "--rootdir", str(TESTS)]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--noconftest", "-c",
+               str(folder / "pytest.ini"), "--rootdir", str(TESTS)]
     sys.exit(int(pytest.main([*options, *(str(TESTS / killer) for killer in killers)])))

@@ -1,4 +1,5 @@
-"""Classes, diversity and closeness are what a loop over rows says; Mondrian and the lattice are what their definitions say."""
+"""Classes, diversity and closeness are what a loop over rows says;
+Mondrian and the lattice are what their definitions say."""
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -11,7 +12,17 @@ from hypothesis import strategies as st
 from laws import PROPERTY
 
 from dplib import anonymity
-from dplib.anonymity import average_class, classes, discernibility, k_anonymity, l_diversity, lattice_search, mondrian, recode, t_closeness
+from dplib.anonymity import (
+    average_class,
+    classes,
+    discernibility,
+    k_anonymity,
+    l_diversity,
+    lattice_search,
+    mondrian,
+    recode,
+    t_closeness,
+)
 
 WARD = pd.DataFrame({                            # two classes of four rows and one of three
     "zip": list("AAAABBBBCCC"),
@@ -28,7 +39,8 @@ TEXTS = st.sampled_from(["a", "b", "c", None])
 
 def tables(least=1, most=14):
     row = st.tuples(NUMBERS, TEXTS, st.integers(0, 2), TEXTS)
-    return st.lists(row, min_size=least, max_size=most).map(lambda rows: pd.DataFrame(rows, columns=["x", "y", "z", "s"]))
+    return st.lists(row, min_size=least, max_size=most).map(
+        lambda rows: pd.DataFrame(rows, columns=["x", "y", "z", "s"]))
 
 
 def plain(value):
@@ -56,7 +68,8 @@ def sensitive_values(df, qi, sensitive):
 def test_equal_labels_are_equal_quasi_identifiers(df, qi):
     label = classes(df, qi)
     assert sorted(set(label.tolist())) == list(range(label.max() + 1))
-    assert {tuple(rows) for rows in groups(df, qi).values()} == {tuple(np.flatnonzero(label == one)) for one in set(label)}
+    assert {tuple(rows) for rows in groups(df, qi).values()} == {
+        tuple(np.flatnonzero(label == one)) for one in set(label)}
     sizes = [len(rows) for rows in groups(df, qi).values()]
     assert k_anonymity(df, qi) == min(sizes)
     assert discernibility(df, qi) == sum(size**2 for size in sizes)
@@ -84,7 +97,8 @@ def test_a_unique_row_is_not_overlooked_because_something_is_missing_in_it():
     assert k_anonymity(df, ["q"]) == 1
 
 
-@pytest.mark.parametrize("column", [[1, "1", 1, "1"], [[1], [2], [1], [2]], [(1,), 2, (1,), 2], [True, 0, True, 0], [{1}, "a", {1}, "a"]])
+@pytest.mark.parametrize("column", [[1, "1", 1, "1"], [[1], [2], [1], [2]],
+                                    [(1,), 2, (1,), 2], [True, 0, True, 0], [{1}, "a", {1}, "a"]])
 def test_cells_of_any_kind_can_be_told_apart(column):
     df = pd.DataFrame({"q": pd.Series(column, dtype=object), "s": 0})
     assert k_anonymity(df, ["q"]) == 2
@@ -110,10 +124,11 @@ def recursive_l(values, c):
 
 def test_diversity_of_the_ward():
     assert l_diversity(WARD, QI, "illness") == 2
-    assert l_diversity(WARD, QI, "illness", method="entropy") == pytest.approx(4 / 3**0.75)          # shares 3/4 and 1/4
+    assert l_diversity(WARD, QI, "illness", method="entropy") == pytest.approx(4 / 3**0.75)      # shares 3/4 and 1/4
     # class A has 2, 1, 1; B has 3, 1; C has 2, 1
-    assert [l_diversity(WARD, QI, "illness", method="recursive", c=c) for c in (0.1, 1, 2, 3, 3.01, 100)] == [1, 1, 1, 1, 2, 2]
-    assert l_diversity(WARD.iloc[:4], QI, "illness", method="recursive", c=2) == 2                   # 2 < 2 (1 + 1), but not 2 < 2 * 1
+    assert [l_diversity(WARD, QI, "illness", method="recursive", c=c) for c in (0.1, 1, 2, 3, 3.01, 100)] == [
+        1, 1, 1, 1, 2, 2]
+    assert l_diversity(WARD.iloc[:4], QI, "illness", method="recursive", c=2) == 2    # 2 < 2 (1 + 1), but not 2 < 2 * 1
     assert l_diversity(WARD.iloc[:4], QI, "illness", method="recursive", c=2.5) == 3
 
 
@@ -135,18 +150,23 @@ def test_diversity_is_that_of_the_least_varied_class(df, qi, c):
 
 
 def test_closeness_of_known_tables():
-    df = pd.DataFrame({"q": [0, 0, 0, 1, 1, 1, 2, 2, 2], "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10]})  # the salaries of Li, Li and Venkatasubramanian
+    # the salaries of Li, Li and Venkatasubramanian
+    df = pd.DataFrame({"q": [0, 0, 0, 1, 1, 1, 2, 2, 2], "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
     assert t_closeness(df, ["q"], "salary") == pytest.approx(2 / 3)
-    assert t_closeness(df, ["q"], "salary", ordered=True) == pytest.approx(0.375)                  # as they say, for {3, 4, 5}
+    assert t_closeness(df, ["q"], "salary", ordered=True) == pytest.approx(0.375)      # as they say, for {3, 4, 5}
     mixed = df.assign(q=[0, 0, 0, 1, 1, 1, 0, 0, 0])
-    assert t_closeness(mixed, ["q"], "salary", ordered=True) == pytest.approx(1 / 6)               # {6, 8, 11} is nearer to the whole
-    assert t_closeness(df.assign(salary=1), ["q"], "salary") == t_closeness(df.assign(salary=1), ["q"], "salary", ordered=True) == 0
+    # {6, 8, 11} is nearer to the whole
+    assert t_closeness(mixed, ["q"], "salary", ordered=True) == pytest.approx(1 / 6)
+    assert (t_closeness(df.assign(salary=1), ["q"], "salary")
+            == t_closeness(df.assign(salary=1), ["q"], "salary", ordered=True) == 0)
 
 
 def earth_mover(one, two, order):
-    """Between two lists of numbers-in-order, each of weight 1: sort and match equal shares, a formula other than dplib's."""
+    """Between two lists of numbers-in-order, each of weight 1: sort and match equal shares,
+    a formula other than dplib's."""
     times = math.lcm(len(one), len(two))
-    left, right = (sorted(order[value] for value in values for _ in range(times // len(values))) for values in (one, two))
+    left, right = (sorted(order[value] for value in values for _ in range(times // len(values)))
+                   for values in (one, two))
     return sum(abs(a - b) for a, b in zip(left, right)) / times
 
 
@@ -167,7 +187,8 @@ def test_large_tables_are_counted_in_blocks(monkeypatch):
     df = pd.DataFrame({"q": rng.integers(0, 40, 500), "s": rng.integers(0, 9, 500)})
 
     def measures():
-        kinds = [l_diversity(df, ["q"], "s", method=kind, c=2 if kind == "recursive" else None) for kind in ("distinct", "entropy", "recursive")]
+        kinds = [l_diversity(df, ["q"], "s", method=kind, c=2 if kind == "recursive" else None)
+                 for kind in ("distinct", "entropy", "recursive")]
         return [*kinds, t_closeness(df, ["q"], "s"), t_closeness(df, ["q"], "s", ordered=True)]
 
     at_once = measures()
@@ -176,7 +197,8 @@ def test_large_tables_are_counted_in_blocks(monkeypatch):
         assert measures() == at_once
 
 
-@pytest.mark.parametrize("index", [range(100, 111), list("kjihgfedcba"), [0] * 11, pd.MultiIndex.from_product([[0], range(11)])])
+@pytest.mark.parametrize("index",
+                         [range(100, 111), list("kjihgfedcba"), [0] * 11, pd.MultiIndex.from_product([[0], range(11)])])
 def test_rows_are_known_by_position_and_not_by_label(index):
     shuffled = WARD.set_axis(pd.Index(index)).sample(frac=1, random_state=3)
     for df in (shuffled, WARD.sample(frac=1, random_state=1)):
@@ -236,7 +258,8 @@ def by_definition(points, span, k):
         values = [point[axis] for point in points]
         if allowed := cuts(values, k):
             cut = min(allowed, key=lambda cut: (abs(2 * sum(v < cut for v in values) - len(values)), cut))
-            return by_definition([p for p in points if p[axis] < cut], span, k) + by_definition([p for p in points if p[axis] >= cut], span, k)
+            return by_definition([p for p in points if p[axis] < cut], span, k) + by_definition(
+                [p for p in points if p[axis] >= cut], span, k)
     return [sorted(points)]
 
 
@@ -244,9 +267,11 @@ def by_definition(points, span, k):
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_mondrian_is_the_algorithm_of_its_definition(seed, k):
     rng = np.random.default_rng(seed)
-    df = pd.DataFrame({"a": rng.integers(0, 8, 120), "b": rng.integers(0, 3, 120) * 1000, "c": np.round(rng.exponential(size=120), 1)})
+    df = pd.DataFrame({"a": rng.integers(0, 8, 120), "b": rng.integers(0, 3, 120) * 1000,
+                       "c": np.round(rng.exponential(size=120), 1)})
     label = mondrian(df, ["a", "b", "c"], k=k)
-    found = [sorted(map(tuple, rows.tolist())) for _, rows in pd.Series(range(120)).groupby(label).apply(lambda rows: df.to_numpy()[rows]).items()]
+    found = [sorted(map(tuple, rows.tolist()))
+             for _, rows in pd.Series(range(120)).groupby(label).apply(lambda rows: df.to_numpy()[rows]).items()]
     assert found == by_definition(list(map(tuple, df.to_numpy().tolist())), np.ptp(df.to_numpy(), axis=0), k)
 
 
@@ -263,11 +288,13 @@ def test_mondrian_cuts_the_dimension_that_is_widest_relative_to_the_table():
     assert mondrian(df, ["pay", "age"], k=2).tolist() != [0] * 8
     parts = mondrian(df, ["age", "pay"], k=2)
     assert [df[parts == one].to_numpy().tolist() for one in range(4)] == [
-        [[20, 0], [20, 1000]], [[30, 0], [30, 1000]], [[40, 2000], [41, 2000]], [[40, 90_000], [41, 90_000]]]  # fmt: skip
+        [[20, 0], [20, 1000]], [[30, 0], [30, 1000]], [[40, 2000], [41, 2000]],
+        [[40, 90_000], [41, 90_000]]]  # fmt: skip
 
 
 def test_categories_are_ordered_as_they_say_and_text_as_text():
-    sizes = pd.Categorical(["small", "medium", "large", "small", "medium", "large"], categories=["small", "medium", "large"], ordered=True)
+    sizes = pd.Categorical(["small", "medium", "large", "small", "medium", "large"],
+                           categories=["small", "medium", "large"], ordered=True)
     df = pd.DataFrame({"size": sizes, "name": ["2", "10", "1", "2", "10", "1"]})
     assert mondrian(df, ["size"], k=2).tolist() == [0, 1, 2, 0, 1, 2]
     assert mondrian(df, ["name"], k=2).tolist() == [2, 1, 0, 2, 1, 0]             # "1" < "10" < "2"
@@ -275,10 +302,12 @@ def test_categories_are_ordered_as_they_say_and_text_as_text():
 
 
 def visits(seed, size=2000):
-    """A table like that of a hospital: ages, wards, dates of birth as text and as timestamps, and something missing in each."""
+    """A table like that of a hospital: ages, wards, dates of birth as text and as timestamps,
+    and something missing in each."""
     rng = np.random.default_rng(seed)
     born = pd.Timestamp("2024-01-01") - pd.to_timedelta(rng.gamma(8, 1800, size).astype(int), unit="D")
-    df = pd.DataFrame({"age": 2023.0 - born.year, "ward": rng.choice(list("abcdefgh"), size), "dob": born.strftime("%Y-%m-%d"), "born": born})
+    df = pd.DataFrame({"age": 2023.0 - born.year, "ward": rng.choice(list("abcdefgh"), size),
+                       "dob": born.strftime("%Y-%m-%d"), "born": born})
     return df.mask(rng.random(df.shape) < 0.02)
 
 
@@ -293,8 +322,10 @@ def test_classes_do_not_depend_on_the_order_of_the_rows_the_units_or_the_dress_o
 
 
 @pytest.mark.parametrize("column", [
-    [math.nan] * 6, [math.inf, -math.inf, 0, 1, 2, math.nan], [1.7e308, -1.7e308, 0, 5e-324, 1, 2], [0, -0.0, 0, 0, 0, 0],
-    [2**63 - 1, -(2**63), 2**53, 2**53 + 1, 0, 1], [7, math.nan, 7, math.nan, 7, math.nan], [5e-324, 0, 0, 5e-324, 0, 5e-324], [-1, "x", None, 2.5, (), []],
+    [math.nan] * 6, [math.inf, -math.inf, 0, 1, 2, math.nan], [1.7e308, -1.7e308, 0, 5e-324, 1, 2],
+    [0, -0.0, 0, 0, 0, 0],
+    [2**63 - 1, -(2**63), 2**53, 2**53 + 1, 0, 1], [7, math.nan, 7, math.nan, 7, math.nan],
+    [5e-324, 0, 0, 5e-324, 0, 5e-324], [-1, "x", None, 2.5, (), []],
     pd.array([1, None, 3, 4, 5, 6], dtype="Int64"), [True, False] * 3, pd.to_datetime(["2020-01-01", None] * 3),
 ])  # fmt: skip
 @pytest.mark.filterwarnings("error")
@@ -307,14 +338,15 @@ def test_no_value_in_a_cell_raises_or_warns(column):
         assert np.bincount(label).min() >= k
         assert k_anonymity(recode(df, ["q"], label), ["q"]) >= k
         assert lattice_search(df, {"q": [lambda column: "*"]}, k=k).suppressed == 0
-    assert mondrian(df, ["q"], k=1).max() == classes(df, ["q"]).max()             # with k = 1 every different value is a class
+    assert mondrian(df, ["q"], k=1).max() == classes(df, ["q"]).max()      # with k = 1 every different value is a class
 
 
 # --- recoding
 
 def test_recoded_values_say_what_the_class_shares():
     df = pd.DataFrame({
-        "age": [18, 25, 20, 40, 40, 40], "below": [-5, 3, 0, 1, 2, 2], "share": [0.5, 2, 1, 3, 3, np.nan], "sex": ["F", "M", "F", "M", "M", None],
+        "age": [18, 25, 20, 40, 40, 40], "below": [-5, 3, 0, 1, 2, 2],
+        "share": [0.5, 2, 1, 3, 3, np.nan], "sex": ["F", "M", "F", "M", "M", None],
         "dob": ["2000-01-03", "2000-01-01", "2000-01-02", "1990-05-05", "1990-05-05", "1990-05-05"], "odd": [None] * 6,
     })  # fmt: skip
     table = recode(df, list(df), [1, 1, 1, 0, 0, 0])
@@ -361,7 +393,8 @@ LADDERS = {
 def small_table(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(5, 40))
-    return pd.DataFrame({"x": rng.integers(0, 8, size), "y": rng.choice(["a", "b", "c", None], size), "z": rng.integers(0, 2, size)})
+    return pd.DataFrame({"x": rng.integers(0, 8, size), "y": rng.choice(["a", "b", "c", None], size),
+                         "z": rng.integers(0, 2, size)})
 
 
 def climbed(df, node):
@@ -396,13 +429,15 @@ def test_the_search_finds_every_minimal_node_and_the_best(seed, suppress):
             return sum(level / height for level, height in zip(node, (3, 2, 1))) / 3
 
         assert found.loss == pytest.approx(loss(best)) == pytest.approx(min(map(loss, fit)))
-        assert found.suppressed == small[best] == min(small[node] for node in fit if math.isclose(loss(node), loss(best)))
+        assert found.suppressed == small[best] == min(small[node]
+                                                      for node in fit if math.isclose(loss(node), loss(best)))
         assert k_anonymity(found.table, qi) >= k and len(found.table) == len(df) - found.suppressed
         pd.testing.assert_frame_equal(found.table, climbed(df, best).loc[found.table.index], check_dtype=False)
         assert found.tested <= found.nodes == len(small)
         assert found.tested == len(small) - len({node for node in fit if node not in minimal})
 
-        cheap_x = lattice_search(df, LADDERS, k=k, suppress=suppress, cost=lambda levels: levels["x"] + 10 * levels["y"] + 5 * levels["z"])
+        cheap_x = lattice_search(df, LADDERS, k=k, suppress=suppress,
+                                 cost=lambda levels: levels["x"] + 10 * levels["y"] + 5 * levels["z"])
         assert cheap_x.loss == min(x + 10 * y + 5 * z for x, y, z in fit)
 
 
@@ -412,9 +447,10 @@ def test_suppressing_one_outlier_saves_a_level():
     assert lattice_search(df, ladder, k=2).levels == {"age": 2}
     found = lattice_search(df, ladder, k=2, suppress=0.1)
     assert (found.levels, found.suppressed, list(found.table.index)) == ({"age": 0}, 1, list("abcdefghi"))
-    assert lattice_search(df, ladder, k=3, suppress=0.29).levels == {"age": 1}     # two of ten may go, three would have to
+    assert lattice_search(df, ladder, k=3, suppress=0.29).levels == {"age": 1}  # two of ten may go, three would have to
     many = pd.DataFrame({"age": [1] * 71 + list(range(100, 129))})
-    assert lattice_search(many, {"age": [lambda age: "*"]}, k=2, suppress=0.29).suppressed == 29       # though 0.29 * 100 < 29
+    # though 0.29 * 100 < 29
+    assert lattice_search(many, {"age": [lambda age: "*"]}, k=2, suppress=0.29).suppressed == 29
 
 
 def test_a_table_that_is_anonymous_already_is_left_as_it_is():
@@ -426,7 +462,8 @@ def test_a_table_that_is_anonymous_already_is_left_as_it_is():
 
 @pytest.mark.parametrize("hierarchies", [
     None, {}, [], {"nope": []}, {"zip": None}, {"zip": "*"}, {"zip": ["*"]}, {"zip": [lambda column: ["*"]]},
-    {"days": [lambda days: days // 2, lambda days: days // 3]}, {"zip": [{"A": 1, "B": 1, "C": 2}, {"A": 1, "B": 2, "C": 2}]},
+    {"days": [lambda days: days // 2, lambda days: days // 3]},
+    {"zip": [{"A": 1, "B": 1, "C": 2}, {"A": 1, "B": 2, "C": 2}]},
 ])  # fmt: skip
 def test_a_bad_hierarchy_is_refused(hierarchies):
     with pytest.raises(ValueError, match="hierarchies"):
@@ -445,7 +482,8 @@ def test_a_k_out_of_reach_is_refused():
 
 CALLS = {
     "classes": classes, "k_anonymity": k_anonymity, "discernibility": discernibility, "average_class": average_class,
-    "l_diversity": lambda df, qi: l_diversity(df, qi, "illness"), "t_closeness": lambda df, qi: t_closeness(df, qi, "illness"),
+    "l_diversity": lambda df, qi: l_diversity(df, qi, "illness"),
+    "t_closeness": lambda df, qi: t_closeness(df, qi, "illness"),
     "mondrian": lambda df, qi: mondrian(df, qi, k=2), "recode": lambda df, qi: recode(df, qi, [0] * 11),
 }  # fmt: skip
 
@@ -463,7 +501,8 @@ def test_bad_tables_and_columns_are_refused(call):
 
 
 @pytest.mark.parametrize("parameters", [
-    {"method": "other"}, {"method": None}, {"method": "recursive"}, {"method": "recursive", "c": 0}, {"method": "recursive", "c": math.nan},
+    {"method": "other"}, {"method": None}, {"method": "recursive"}, {"method": "recursive", "c": 0},
+    {"method": "recursive", "c": math.nan},
     {"method": "recursive", "c": "3"}, {"c": 2}, {"method": "entropy", "c": 2},
 ])  # fmt: skip
 def test_bad_kinds_of_diversity_are_refused(parameters):
@@ -479,7 +518,8 @@ def test_other_bad_parameters_are_refused():
     with pytest.raises(ValueError, match="ordered"):
         t_closeness(WARD, QI, "days", ordered="yes")
     for k in (0, -1, 2.0, None, "2", math.nan):
-        for call in (lambda k: mondrian(WARD, QI, k=k), lambda k: average_class(WARD, QI, k=k), lambda k: lattice_search(WARD, {"zip": []}, k=k)):
+        for call in (lambda k: mondrian(WARD, QI, k=k), lambda k: average_class(WARD, QI, k=k),
+                     lambda k: lattice_search(WARD, {"zip": []}, k=k)):
             with pytest.raises(ValueError, match=r"\bk\b"):
                 call(k)
     for labels in ([0] * 10, 0, None, np.zeros((11, 1))):

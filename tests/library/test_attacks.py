@@ -1,4 +1,5 @@
-"""Every attack finds what brute force finds on small tables, and on the town it is as good as theory says, no better."""
+"""Every attack finds what brute force finds on small tables, and on the town it is as good as theory says,
+no better."""
 import itertools
 import math
 
@@ -32,7 +33,8 @@ def link_by_force(released, public):
 @given(released=ROWS, public=ROWS)
 @PROPERTY
 def test_link_finds_the_keys_that_occur_once_in_each_table(released, public):
-    one, two = pd.DataFrame(released, columns=["x", "y"], dtype=object), pd.DataFrame(public, columns=["x", "y"], dtype=object)
+    one, two = pd.DataFrame(released, columns=["x", "y"],
+                            dtype=object), pd.DataFrame(public, columns=["x", "y"], dtype=object)
     found = link(one, two, ["x", "y"])
     assert found.columns.tolist() == ["released", "public"]
     assert list(map(tuple, found.to_numpy().tolist())) == link_by_force(released, public)
@@ -46,7 +48,8 @@ def test_link_answers_in_row_labels_whatever_they_are():
 
 
 def test_link_compares_all_kinds_of_keys():
-    for key in ([1.5, 2.5], [True, False], pd.to_datetime(["2023-01-01", "2023-01-02"]), pd.Categorical(["a", "b"]), [("a", 1), ("b", 2)]):
+    for key in ([1.5, 2.5], [True, False], pd.to_datetime(["2023-01-01", "2023-01-02"]),
+                pd.Categorical(["a", "b"]), [("a", 1), ("b", 2)]):
         table = pd.DataFrame({"key": key})
         assert link(table, table[::-1], ["key"])["public"].tolist() == [0, 1]
     missing = pd.DataFrame({"key": [math.nan, math.inf, math.nan]})
@@ -58,8 +61,10 @@ def test_link_compares_all_kinds_of_keys():
 def test_link_refuses_what_it_cannot_answer():
     good, twice = pd.DataFrame({"x": [1, 2]}), pd.DataFrame({"x": [1, 2]}, index=[0, 0])
     for released, public, on, name in (
-        (good, good, [], "on must"), (good, good, "z", "released has no column 'z'"), (good, good.rename(columns={"x": "z"}), "x", "public has no column"),
-        (good[:0], good, "x", "released must"), (good, good[:0], "x", "public must"), (twice, good, "x", "released must"), (good, twice, "x", "public must"),
+        (good, good, [], "on must"), (good, good, "z", "released has no column 'z'"),
+        (good, good.rename(columns={"x": "z"}), "x", "public has no column"),
+        (good[:0], good, "x", "released must"), (good, good[:0], "x", "public must"),
+        (twice, good, "x", "released must"), (good, twice, "x", "public must"),
         (good, good.astype(str), "x", "on must"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
@@ -106,17 +111,21 @@ def test_a_score_by_hand():
     assert found.scores.to_dict() == pytest.approx(expected) and found.scores.index.tolist() == [5, 6, 7, 8]
     assert found.eccentricity == pytest.approx((expected[5] - expected[6]) / np.std(list(expected.values())))
     assert 1.3 < found.eccentricity < 1.4 and (found.person, found.best) == (5, 5)
-    undecided = fuzzy_link(pd.DataFrame({"film": [1, 2], "stars": [4, 5]}), records, tolerance={"stars": 1}, threshold=1.4)
+    undecided = fuzzy_link(pd.DataFrame({"film": [1, 2], "stars": [4, 5]}),
+                           records, tolerance={"stars": 1}, threshold=1.4)
     assert (undecided.person, undecided.best) == (None, 5)
 
 
 @given(known=st.lists(st.tuples(FILM, STARS, DAY), min_size=1, max_size=4),
-       records=st.lists(st.tuples(st.sampled_from([7.0, 8.0, 9.0, math.nan]), FILM, STARS, DAY), min_size=1, max_size=10),
+       records=st.lists(st.tuples(st.sampled_from([7.0, 8.0, 9.0, math.nan]), FILM, STARS, DAY),
+                        min_size=1, max_size=10),
        tolerance=st.sampled_from([{}, {"stars": 1.0}, {"stars": 0.5, "date": 14.0}]))  # fmt: skip
 @PROPERTY
 def test_the_scores_are_those_of_the_formula(known, records, tolerance):
-    known, records = pd.DataFrame(known, columns=["film", "stars", "date"]), pd.DataFrame(records, columns=["user", "film", "stars", "date"])
-    found, expected = fuzzy_link(known, records, tolerance=tolerance, threshold=0.7), score_by_force(known, records, tolerance)
+    known, records = pd.DataFrame(known, columns=["film", "stars", "date"]), pd.DataFrame(
+        records, columns=["user", "film", "stars", "date"])
+    found, expected = fuzzy_link(known, records, tolerance=tolerance,
+                                 threshold=0.7), score_by_force(known, records, tolerance)
     assert found.scores.to_dict() == pytest.approx(expected) and found.scores.is_monotonic_decreasing
     first, second = (sorted(expected.values(), reverse=True) + [0.0, 0.0])[:2]
     if len(expected) > 1 and first - second > 1e-9:
@@ -130,8 +139,10 @@ def test_dates_are_days_however_they_are_written():
     records = pd.DataFrame({"user": ["a", "b", "c"], "film": 1, "date": text})
     known = pd.DataFrame({"film": [1], "date": ["2023-01-31"]})
     expected = {"a": math.exp(-30 / 14), "b": math.exp(-1 / 14), "c": math.exp(-334 / 14)}
-    for dress in (list, pd.to_datetime, lambda dates: pd.to_datetime(dates).date, lambda dates: pd.to_datetime(dates).tz_localize("UTC")):
-        found = fuzzy_link(known.assign(date=dress(known["date"].tolist())), records.assign(date=dress(text)), tolerance={"date": 14})
+    for dress in (list, pd.to_datetime, lambda dates: pd.to_datetime(dates).date,
+                  lambda dates: pd.to_datetime(dates).tz_localize("UTC")):
+        found = fuzzy_link(known.assign(date=dress(known["date"].tolist())),
+                           records.assign(date=dress(text)), tolerance={"date": 14})
         assert found.scores.to_dict() == pytest.approx({user: value / math.log(4) for user, value in expected.items()})
 
 
@@ -139,7 +150,8 @@ def test_no_cell_raises_or_warns_and_a_tie_names_nobody():
     records = pd.DataFrame({"user": [1, 2, 3, None], "film": [1, 1, 2, 1], "stars": [math.inf, 1.7e308, math.nan, 5]})
     records["date"] = ["2023-01-01", "no date", None, ""]
     known = pd.DataFrame({"film": [1, 9], "stars": [math.inf, -1.7e308], "date": ["soon", None]})
-    for one, two in itertools.product((known, known[1:]), (records, records[:1], records[3:], records.sample(frac=1, random_state=0))):
+    for one, two in itertools.product((known, known[1:]),
+                                      (records, records[:1], records[3:], records.sample(frac=1, random_state=0))):
         found = fuzzy_link(one, two)
         assert found.person is None and found.eccentricity == 0 and (found.scores == 0).all()
     twins = pd.DataFrame({"user": [1, 2, 3], "film": [1, 1, 2], "stars": 5})
@@ -150,7 +162,8 @@ def test_a_tie_that_rounding_breaks_is_a_tie():
     for off in itertools.product([0.1, 0.7, 1.3], repeat=2):
         stars = [*off, 2.1], [2.1, *off]
         records = pd.DataFrame({"user": np.repeat([1, 2], 3), "film": [1, 2, 3] * 2, "stars": np.ravel(stars)})
-        found = fuzzy_link(pd.DataFrame({"film": [1, 2, 3], "stars": 0.0}), records, tolerance={"stars": 1}, threshold=0)
+        found = fuzzy_link(pd.DataFrame({"film": [1, 2, 3], "stars": 0.0}),
+                           records, tolerance={"stars": 1}, threshold=0)
         assert found.person is None and found.eccentricity == 0
 
 
@@ -159,8 +172,10 @@ def test_fuzzy_link_refuses_bad_parameters():
     for parameters, name in (
         ({"person": "who"}, "records has no column 'who'"), ({"item": "song"}, "known has no column 'song'"),
         ({"tolerance": {"mood": 1}}, "known has no column 'mood'"),
-        ({"tolerance": {"stars": 0}}, "tolerance of stars"), ({"threshold": -1}, "threshold"), ({"threshold": math.nan}, "threshold"),
-        ({"known": records[:0]}, "known"), ({"records": records[:0]}, "records"), ({"known": records.drop(columns="date")}, "known has no column 'date'"),
+        ({"tolerance": {"stars": 0}}, "tolerance of stars"), ({"threshold": -1}, "threshold"),
+        ({"threshold": math.nan}, "threshold"),
+        ({"known": records[:0]}, "known"), ({"records": records[:0]}, "records"),
+        ({"known": records.drop(columns="date")}, "known has no column 'date'"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             fuzzy_link(**{"known": records, "records": records, **parameters})
@@ -209,8 +224,10 @@ def test_a_target_is_a_position_or_a_mask_by_position(attack):
     values = np.array([3, 1, 4, 1, 5])
     ask, mask = interface(values, 0)[0], [True, True, False, False, True]
     for position in range(5):
-        for target in (position, np.int64(position), np.arange(5) == position, pd.Series(np.arange(5) == position, index=range(5, 0, -1))):
-            assert attack(ask, mask, target) == values[position] if attack is difference else attack(ask, target, mask) == values[position]
+        for target in (position, np.int64(position), np.arange(5) == position,
+                       pd.Series(np.arange(5) == position, index=range(5, 0, -1))):
+            assert (attack(ask, mask, target) == values[position] if attack is difference
+                    else attack(ask, target, mask) == values[position])
 
 
 def test_the_tracker_gets_around_a_size_control_that_stops_the_difference():
@@ -252,14 +269,16 @@ def test_every_bit_comes_back_from_all_subsets_without_noise(method):
 
 
 def test_the_linear_program_minimises_the_absolute_error():
-    """No corner of the cube fits better than its solution: checked where the best fit in all of [0, 1]^n is a corner."""
+    """No corner of the cube fits better than its solution: checked where the best fit in all of [0,
+    1]^n is a corner."""
     rng = np.random.default_rng(0)
     for _ in range(10):
         bits, queries = rng.integers(0, 2, 8), rng.integers(0, 2, (80, 8))
         answers = (queries @ bits).astype(float)
         wrong = rng.choice(80, 16, replace=False)
         answers[wrong] = rng.choice([-1e300, 0, 8, 1e300], 16)
-        errors = {corner: np.abs(np.clip(answers, 0, queries.sum(axis=1)) - queries @ corner).sum() for corner in itertools.product([0, 1], repeat=8)}
+        errors = {corner: np.abs(np.clip(answers, 0, queries.sum(axis=1)) - queries @ corner).sum()
+                  for corner in itertools.product([0, 1], repeat=8)}
         assert min(errors, key=errors.get) == tuple(bits)
         assert reconstruct(queries, answers, method="lp").tolist() == bits.tolist()
 
@@ -285,7 +304,8 @@ def test_with_fewer_answers_than_bits_the_guess_leans_to_neither_side():
 
 @pytest.mark.parametrize("m", [60, 200])
 def test_the_share_of_right_bits_is_that_of_the_normal_approximation(m):
-    """Given the queries a bit is wrong with probability Phi(-1/(2 sd)), sd the standard error of its least-squares estimate."""
+    """Given the queries a bit is wrong with probability Phi(-1/(2 sd)),
+    sd the standard error of its least-squares estimate."""
     rng, sigma, n = np.random.default_rng(6), 2.0, 40
     expected, right = [], []
     for _ in range(100):
@@ -319,8 +339,10 @@ def test_with_as_many_answers_as_bits_only_the_linear_program_sees_through_the_n
 
 def test_reconstruct_refuses_shapes_that_do_not_fit():
     for parameters, name in (
-        ({"queries": [1, 0]}, "queries"), ({"queries": [[]]}, "queries"), ({"queries": [[math.nan, 1], [0, 1]]}, "queries"), ({"queries": "ab"}, "queries"),
-        ({"answers": [[1], [2]]}, "answers"), ({"answers": [1]}, "answers"), ({"answers": ["x", "y"]}, "answers"), ({"method": "ridge"}, "method"),
+        ({"queries": [1, 0]}, "queries"), ({"queries": [[]]}, "queries"),
+        ({"queries": [[math.nan, 1], [0, 1]]}, "queries"), ({"queries": "ab"}, "queries"),
+        ({"answers": [[1], [2]]}, "answers"), ({"answers": [1]}, "answers"),
+        ({"answers": ["x", "y"]}, "answers"), ({"method": "ridge"}, "method"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             reconstruct(**{"queries": [[1, 0], [1, 1]], "answers": [1, 2], **parameters})
@@ -338,7 +360,7 @@ def test_the_score_of_a_stranger_has_mean_0_and_variance_1_exactly():
         scores = tracing(q, p, everybody)
         assert weight @ scores == pytest.approx(0, abs=1e-12) and weight @ scores**2 == pytest.approx(1)
         inner = (everybody - p) @ (q - p)
-        assert np.corrcoef(scores, inner)[0, 1] == pytest.approx(1)                  # the inner product, and not its negative
+        assert np.corrcoef(scores, inner)[0, 1] == pytest.approx(1)      # the inner product, and not its negative
 
 
 @pytest.mark.parametrize("d", [20, 100, 500])
@@ -362,7 +384,7 @@ def test_noise_for_epsilon_1_keeps_the_test_to_what_the_definition_allows():
     for _ in range(20):
         p = rng.uniform(0.1, 0.9, d)
         group, strangers = (rng.random((n, d)) < p for _ in range(2))
-        released = group.mean(axis=0) + rng.laplace(scale=d / n, size=d)             # each mean moves by at most 1/n under replace
+        released = group.mean(axis=0) + rng.laplace(scale=d / n, size=d)  # each mean moves by at most 1/n under replace
         members.extend(tracing(released, p, group))
         others.extend(tracing(released, p, strangers))
     assert tpr_at(members, others, fpr=0.05) < math.e * 0.05
@@ -385,8 +407,10 @@ def test_what_is_missing_says_nothing():
 
 def test_tracing_refuses_shapes_that_do_not_fit():
     for parameters, name in (
-        ({"population": [0.0, 0.5]}, "population"), ({"population": [0.5, 1.0]}, "population"), ({"population": [0.5, math.nan]}, "population"),
-        ({"population": []}, "population"), ({"released": [0.5]}, "released"), ({"released": 0.5}, "released"), ({"targets": [1, 0]}, "targets"),
+        ({"population": [0.0, 0.5]}, "population"), ({"population": [0.5, 1.0]}, "population"),
+        ({"population": [0.5, math.nan]}, "population"),
+        ({"population": []}, "population"), ({"released": [0.5]}, "released"),
+        ({"released": 0.5}, "released"), ({"targets": [1, 0]}, "targets"),
         ({"targets": [[1, 0, 1]]}, "targets"), ({"targets": [["a", "b"]]}, "targets"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
@@ -430,7 +454,8 @@ def test_a_false_positive_rate_is_met_exactly():
 
 
 def test_roc_refuses_what_is_no_score():
-    for parameters, name in (({"members": []}, "members"), ({"others": []}, "others"), ({"others": [[1]]}, "others"), ({"members": ["a"]}, "members")):
+    for parameters, name in (({"members": []}, "members"), ({"others": []}, "others"),
+                             ({"others": [[1]]}, "others"), ({"members": ["a"]}, "members")):
         with pytest.raises(ValueError, match=name):
             roc(**{"members": [1], "others": [0], **parameters})
     for bad in (-0.1, 1.1, math.nan, None, "1"):
@@ -458,7 +483,8 @@ def test_the_true_value_always_survives_and_nothing_else_that_could_go(values, d
     for _ in range(data.draw(st.integers(1, 3))):
         classes = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
         order = data.draw(st.permutations(range(n)))
-        releases.append(([classes[i] for i in order], pd.Series([values[i] for i in order], index=order, dtype=object), np.array(classes)))
+        releases.append(([classes[i] for i in order], pd.Series([values[i] for i in order], index=order, dtype=object),
+                         np.array(classes)))
     left = intersect(releases)
     for i in range(n):
         possible = {true[j] for j in range(n)}

@@ -8,14 +8,23 @@ from laws import LEVEL
 from scipy import integrate, stats
 
 from dplib import mechanisms, sensitivity, svt
-from dplib.audit import _choose_event, _conditional_bound, audit, epsilon_lower_bound, mu_lower_bound, planted, runs_needed
+from dplib.audit import (
+    _choose_event,
+    _conditional_bound,
+    audit,
+    epsilon_lower_bound,
+    mu_lower_bound,
+    planted,
+    runs_needed,
+)
 
 STRICT = 1 - LEVEL
 
 # --- bounds from counts
 
 
-@pytest.mark.parametrize("k1, k2, n", [(0, 0, 10), (10, 0, 10), (10, 10, 10), (0, 10, 10), (7, 2, 10), (500, 100, 1000), (300, 299, 10**5)])
+@pytest.mark.parametrize("k1, k2, n", [(0, 0, 10), (10, 0, 10), (10, 10, 10),
+                                       (0, 10, 10), (7, 2, 10), (500, 100, 1000), (300, 299, 10**5)])
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 1 - 1e-6])
 def test_epsilon_lower_bound_is_the_ratio_of_clopper_pearson_limits(k1, k2, n, delta, confidence):
@@ -34,7 +43,8 @@ def test_epsilon_lower_bound_is_the_ratio_of_clopper_pearson_limits(k1, k2, n, d
 @pytest.mark.parametrize("epsilon, delta", [(0.1, 0.0), (1.0, 0.0), (1.0, 0.05), (2.0, 0.0)])
 def test_epsilon_lower_bound_is_too_high_at_most_this_often(n, epsilon, delta):
     k = np.arange(n + 1)
-    over = np.array([[epsilon_lower_bound(int(a), int(b), n, delta=delta, confidence=0.9) > epsilon for b in k] for a in k])
+    over = np.array(
+        [[epsilon_lower_bound(int(a), int(b), n, delta=delta, confidence=0.9) > epsilon for b in k] for a in k])
     for q in (0.01, 0.05, 0.1, 0.3):
         p = math.exp(epsilon) * q + delta
         if p <= 1:
@@ -119,7 +129,8 @@ def laplace(epsilon):
 
 def histogram(sensitivity):
     """Which of two counts are positive, after noise for this sensitivity."""
-    return lambda data, size, rng: mechanisms.laplace(np.tile(data, (size, 1)), sensitivity=sensitivity, epsilon=1, rng=rng) > 0
+    return lambda data, size, rng: mechanisms.laplace(np.tile(data, (size, 1)),
+                                                      sensitivity=sensitivity, epsilon=1, rng=rng) > 0
 
 
 def geometric(data, size, rng):
@@ -144,7 +155,8 @@ def pattern(indices, k, c):
 
 
 def sparse(c, **parameters):
-    return repeat(lambda answers, rng: pattern(svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=rng, **parameters),
+    return repeat(lambda answers, rng: pattern(
+        svt.above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=rng, **parameters),
             len(answers), c))
 
 
@@ -170,8 +182,10 @@ CORRECT = {
     "histogram": (histogram(sensitivity.histogram("replace")), 1.0, [([1, 0], [0, 1]), ([2, 0], [1, 1])], 0.4),
     "geometric": (geometric, 1.0, [(0, 1), (8, 7)], 0.4),
     "exponential": (select(mechanisms.exponential), 1.0, [(FLAT, TIPPED), (LEAD, LEVEL_LEAD)], 0.35),
-    "monotone exponential": (select(mechanisms.exponential, monotone=True), 1.0, [(LEAD, [1, 3, 0]), (FLAT, [1, 1, 0])], 0.4),
-    **{f"noisy max, {noise}": (select(mechanisms.report_noisy_max, noise=noise), 1.0, [(FLAT, TIPPED), (LEAD, LEVEL_LEAD)], 0.35)
+    "monotone exponential": (select(mechanisms.exponential, monotone=True),
+                             1.0, [(LEAD, [1, 3, 0]), (FLAT, [1, 1, 0])], 0.4),
+    **{f"noisy max, {noise}": (select(mechanisms.report_noisy_max, noise=noise),
+                               1.0, [(FLAT, TIPPED), (LEAD, LEVEL_LEAD)], 0.35)
        for noise in ("exponential", "laplace", "gumbel")},
     "above_threshold": (sparse(1), 1.0, [(DOWN, UP), (UP, DOWN)], 0.1),
     "above_threshold, c = 3": (sparse(3, split="optimal"), 1.0, [(DOWN, UP), (UP, DOWN)], 0.0),
@@ -197,7 +211,8 @@ def test_gaussian_is_acquitted_at_its_delta_and_not_at_delta_zero(d, d2):
     assert audit(gaussian, d, d2, n=100_000, delta=0.0, rng=34).epsilon > 1
 
 
-# --- broken mechanisms: caught at three times the runs that their most telling event needs (audit spends half on finding one)
+# --- broken mechanisms: caught at three times the runs that their most telling event needs (audit spends half on
+# finding one)
 
 
 def naked(data, size, rng):
@@ -205,7 +220,8 @@ def naked(data, size, rng):
 
 
 def comparisons(threshold_noise, query_noise, stops):
-    """Vectorised above-threshold at threshold 0, with noise as given; a run that does not stop replies to everything."""
+    """Vectorised above-threshold at threshold 0, with noise as given;
+    a run that does not stop replies to everything."""
 
     def run(answers, size, rng):
         k = len(answers)
@@ -236,7 +252,8 @@ def chances(outcome, pair):
 
 
 def reuse(answers, size, rng):
-    """Algorithm 3 of Lyu, Su and Li (2017), which prints the noisy answer that it compared: first hit after 5 No, and is it small?"""
+    """Algorithm 3 of Lyu, Su and Li (2017), which prints the noisy answer that it compared: first hit after 5 No,
+    and is it small?"""
     noisy = answers + rng.laplace(scale=NOISE.query, size=(size, len(answers)))
     passed = noisy >= rng.laplace(scale=NOISE.threshold, size=(size, 1))
     return (passed.argmax(axis=1) == 5) & (noisy[:, 5] <= 2) & passed[:, 5]
@@ -270,14 +287,17 @@ def softmax(scores):
 BROKEN = {
     "no noise": (naked, (0.0, 1.0), (1.0, 0.0)),
     "half the scale": (laplace(2.0), (0.0, 1.0), (1 / 2, math.exp(-2) / 2)),
-    "histogram noise 1/epsilon under replace": (histogram(1), ([1, 0], [0, 1]), ((1 - math.exp(-1) / 2) / 2, math.exp(-1) / 4)),
-    "exponential without the 2": (select(mechanisms.exponential, monotone=True), (LEVEL_LEAD, LEAD), (softmax(LEVEL_LEAD), softmax(LEAD))),
+    "histogram noise 1/epsilon under replace": (histogram(1), ([1, 0], [0, 1]),
+                                                ((1 - math.exp(-1) / 2) / 2, math.exp(-1) / 4)),
+    "exponential without the 2": (select(mechanisms.exponential, monotone=True),
+                                  (LEVEL_LEAD, LEAD), (softmax(LEVEL_LEAD), softmax(LEAD))),
     "noisy max with Lap(1/epsilon)": (noisy_max_small_scale, (LEVEL_LEAD, LEAD), (wins(LEVEL_LEAD), wins(LEAD))),
     "public threshold": (comparisons(nothing, lap(4), stops=True), ALL_UP, (2**-6, (math.exp(-1 / 4) / 2) ** 6)),
     "threshold noise redrawn for every query": (
         comparisons(lap(2, 12), lap(4), stops=True), LOW_UP, [p**12 for p in chances([0], LOW_UP)]),
     "no noise on the answers": (
-        comparisons(lap(2, 1), nothing, stops=True), (np.array([0, 1]), np.array([1, 0])), ((1 - math.exp(-1 / 2)) / 2, 0.0)),
+        comparisons(lap(2, 1), nothing, stops=True), (np.array([0, 1]), np.array([1, 0])),
+        ((1 - math.exp(-1 / 2)) / 2, 0.0)),
     "no stopping": (comparisons(lap(2, 1), lap(4), stops=False), CROSS, chances([0] * 4 + [1] * 4, CROSS)),
     "noisy value reused": (reuse, (DOWN, UP), (reuse_chance(DOWN), reuse_chance(UP))),
 }  # fmt: skip
@@ -298,7 +318,8 @@ def rare(data, size, rng):
 
 @pytest.mark.long
 @pytest.mark.parametrize("run, n, wanted", [
-    (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, epsilon=1.0), 0.9),     # as runs_needed promises
+    # as runs_needed promises
+    (laplace(math.sqrt(2)), 3 * runs_needed(0.5, math.exp(-math.sqrt(2)) / 2, epsilon=1.0), 0.9),
     (laplace(1.2), 10_000, 0.85),
     (rare, 4000, 0.6),
     (lambda data, size, rng: rng.laplace(scale=1.0 + data, size=size), 2000, 0.85),           # both tails
@@ -331,7 +352,8 @@ def test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit
     lambda told, rng: np.where(told, "yes", "no"),
     lambda told, rng: np.where(told, 300, rng.integers(0, 100, told.size)),
     lambda told, rng: np.column_stack([rng.integers(0, 2, told.size), told]),
-    *(lambda told, rng, odd=odd: np.where(told, odd, rng.random(told.size)) for odd in (math.nan, math.inf, -math.inf, 7.0)),
+    *(lambda told, rng, odd=odd: np.where(told, odd, rng.random(told.size))
+      for odd in (math.nan, math.inf, -math.inf, 7.0)),
 ])  # fmt: skip
 @pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
 def test_a_leak_is_found_in_either_direction_whatever_the_outputs_look_like(outputs, pair):
@@ -369,7 +391,7 @@ def test_the_chosen_event_is_the_likelier_one_on_the_first_data_set_unless_swapp
     assert (event(np.array([0, 1])).tolist(), swapped) == ([False, True], True)
 
 
-# ---------------------------------------------------------------------------------------------------------------- planted people
+# ------------------------------------------------------------------------------------------------------- planted people
 
 VISITS = pd.DataFrame({"person": ["a", "b", "c"], "month": ["May", "May", "June"], "paid": [10, 20, 30]})
 
@@ -385,7 +407,8 @@ def rows(**other):
     return {"person": "x", "month": "May", "paid": 20, **other}
 
 
-PEOPLE = {"plain": [rows()], "twice": [rows(), rows(month="June")], "refund": [rows(paid=-5000)], "July": [rows(month="July")]}
+PEOPLE = {"plain": [rows()], "twice": [rows(), rows(month="June")], "refund": [rows(paid=-5000)],
+          "July": [rows(month="July")]}
 PROMISED = {"visits": 1, "paid": 50}
 
 
@@ -399,7 +422,8 @@ def test_planted_people_spare_what_keeps_its_promise():
 
 
 @pytest.mark.parametrize(("broken", "person", "table", "change"), [
-    ({"one_each": False}, "twice", "visits", 2.0), ({"low": None}, "refund", "paid", 100.0), ({"list_of": None}, "July", "visits", np.inf),
+    ({"one_each": False}, "twice", "visits", 2.0), ({"low": None}, "refund", "paid", 100.0),
+    ({"list_of": None}, "July", "visits", np.inf),
 ])
 def test_each_broken_step_is_found_by_its_person(broken, person, table, change):
     found = planted_in(lambda rows: by_month(rows, **broken))
@@ -425,7 +449,8 @@ def test_a_list_that_is_not_public_may_grow():
         return {"lines": table.month.value_counts()}
 
     for public, change in (((), 1.0), (("lines",), np.inf)):
-        assert planted(lines, VISITS, {"July": [rows(month="July")]}, promised={"lines": 1}, public=public).loc["July", "lines"] == change
+        assert planted(lines, VISITS, {"July": [rows(month="July")]}, promised={"lines": 1},
+                       public=public).loc["July", "lines"] == change
 
 
 def test_a_number_missing_in_both_worlds_says_nothing_and_a_new_table_says_all():

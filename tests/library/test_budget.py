@@ -40,7 +40,8 @@ FLOAT = 1e-11                                    # relative slack for rounding
 
 # Dwork, Rothblum and Vadhan (2010), Theorem III.3, or k epsilon where that is smaller
 @pytest.mark.parametrize("epsilon, k, total", [
-    (0.01, 1000, 1.617929), (0.1, 10, 1.0), (0.1, 100, 5.850235), (0.1, 1000, 25.691363), (0.5, 100, 50.0), (1, 20, 20.0), (800, 3, 2400),
+    (0.01, 1000, 1.617929), (0.1, 10, 1.0), (0.1, 100, 5.850235), (0.1, 1000, 25.691363),
+    (0.5, 100, 50.0), (1, 20, 20.0), (800, 3, 2400),
 ])  # fmt: skip
 def test_advanced_composition_is_pinned_and_never_above_basic(epsilon, k, total):
     assert advanced(epsilon, k=k, delta_slack=1e-5) == pytest.approx(total, rel=1e-6)
@@ -60,7 +61,8 @@ def test_nothing_released_costs_nothing():
 
 @pytest.mark.parametrize("scale, k", [(10.0, 100), (2.0, 20), (1.0, 1)])
 def test_laplace_answers_stay_below_advanced_composition_and_attain_basic(scale, k):
-    loss = from_laplace_mechanism(parameter=scale, value_discretization_interval=1e-3, pessimistic_estimate=False).self_compose(k)
+    loss = from_laplace_mechanism(parameter=scale, value_discretization_interval=1e-3,
+                                  pessimistic_estimate=False).self_compose(k)
     assert loss.get_epsilon_for_delta(1e-5) <= advanced(1 / scale, k=k, delta_slack=1e-5)
     assert loss.get_delta_for_epsilon(basic(1 / scale, k=k) * (1 + 1e-9)) < 1e-9
 
@@ -114,7 +116,8 @@ def test_rounding_room_is_given_once_and_not_to_each_of_many_small_releases():
     (Budget(1.0), (0.5, 1e-9), "delta", 1e-9, 0.0),
     (Budget(1.0, delta=1e-5, rule="zcdp"), (0.5, 1e-9), "delta", 1e-9, 0.0),
 ])  # fmt: skip
-def test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing(budget, request_, parameter, requested, remaining):
+def test_a_refusal_says_what_was_asked_and_what_is_left_and_charges_nothing(
+    budget, request_, parameter, requested, remaining):
     before = repr(budget)
     with pytest.raises(BudgetExceeded, match=parameter) as refusal:
         budget.spend(request_[0], delta=request_[1])
@@ -157,7 +160,8 @@ def test_the_ledger_tells_what_was_spent_in_order():
         budget.spend(0.5, label="south")
     with budget.parallel("replace"):
         budget.spend(0.125)
-    expected = [Entry(0.5, 0.0, "mean", None), Entry(0.25, 1e-6, "north", 0), Entry(0.5, 0.0, "south", 0), Entry(0.125, 0.0, "", 1)]
+    expected = [Entry(0.5, 0.0, "mean", None), Entry(0.25, 1e-6, "north", 0),
+                Entry(0.5, 0.0, "south", 0), Entry(0.125, 0.0, "", 1)]
     assert budget.ledger == expected
     assert all(word in repr(budget) for word in ("mean", "north", "south", "1.125", "0.875", "replace"))
 
@@ -220,7 +224,8 @@ def test_blocks_do_not_nest_and_an_error_inside_closes_them():
 def cost(blocks, rule, slack):
     """Epsilon and delta of a ledger replayed from scratch: `blocks` holds (adjacency, [(epsilon, delta), ...])."""
     def of(column):
-        return [sum(sorted(entry[column] for entry in entries)[-2 if adjacency == "replace" else -1 :]) for adjacency, entries in blocks]
+        return [sum(sorted(entry[column] for entry in entries)[-2 if adjacency == "replace" else -1 :])
+                for adjacency, entries in blocks]
 
     losses, deltas = of(0), of(1)
     squares = sum(loss**2 for loss in losses)
@@ -308,7 +313,7 @@ def test_whatever_the_advanced_filter_lets_through_is_within_epsilon_and_delta(e
 def test_the_advanced_filter_lets_through_what_its_closed_form_says():
     budget = Budget(5.850235, delta=1e-5, rule="zcdp")
     count = sum(granted(budget, 0.1) for _ in range(200))
-    assert count == 119                          # 58 by the sum, 100 by the theorem of 2010 with its looser k (e^epsilon - 1)
+    assert count == 119      # 58 by the sum, 100 by the theorem of 2010 with its looser k (e^epsilon - 1)
     assert budget.spent == pytest.approx(count * 0.1**2 / 2 + math.sqrt(2 * math.log(1e5) * count * 0.1**2), rel=1e-12)
 
 
@@ -328,7 +333,8 @@ def test_slack_is_kept_out_of_delta():
 # --- the optimal total
 
 # Kairouz, Oh and Viswanath (2017), solved in 30 digits at delta = 1e-5
-OPTIMAL = {(0.01, 1000): 1.197733, (0.1, 10): 0.993691, (0.1, 100): 4.306791, (0.1, 1000): 17.787128, (0.5, 100): 31.172863, (1, 20): 19.994726}
+OPTIMAL = {(0.01, 1000): 1.197733, (0.1, 10): 0.993691, (0.1, 100): 4.306791,
+           (0.1, 1000): 17.787128, (0.5, 100): 31.172863, (1, 20): 19.994726}
 
 
 def composed_delta(epsilon, k, total):
@@ -353,14 +359,16 @@ def test_optimal_composition_is_pinned_and_below_the_theorems(epsilon, k):
 
 @pytest.mark.parametrize("epsilon, k, delta", [
     *((epsilon, k, 1e-5) for epsilon, k in OPTIMAL),
-    (0.1, 1, 0.01), (2, 1, 1e-300), (0.3, 7, 1e-300), (0.3, 40, 0.2), (1, 30, 0.5), (1e-6, 300, 1e-9), (5, 4, 0.9), (20, 50, 1e-12),
+    (0.1, 1, 0.01), (2, 1, 1e-300), (0.3, 7, 1e-300), (0.3, 40, 0.2), (1, 30, 0.5),
+    (1e-6, 300, 1e-9), (5, 4, 0.9), (20, 50, 1e-12),
 ])  # fmt: skip
 def test_optimal_composition_is_the_smallest_epsilon_that_keeps_delta(epsilon, k, delta):
     total = optimal(epsilon, k=k, delta=delta)
     assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-9)
 
 
-@pytest.mark.parametrize("epsilon, k, delta", [(1, 1000, 0.5), (10, 3, 0.99986), (8, 300, 0.9), (0.02, 2000, 0.3), (40, 60, 0.999)])
+@pytest.mark.parametrize("epsilon, k, delta",
+                         [(1, 1000, 0.5), (10, 3, 0.99986), (8, 300, 0.9), (0.02, 2000, 0.3), (40, 60, 0.999)])
 def test_optimal_composition_is_rounded_up_where_rounding_shows(epsilon, k, delta):
     total = optimal(epsilon, k=k, delta=delta)
     assert composed_delta(epsilon, k, total) <= delta < composed_delta(epsilon, k, total - 1e-7)
@@ -385,7 +393,8 @@ def test_optimal_composition_is_0_where_the_total_variation_is_allowed():
 
 @PROPERTY
 @given(st.floats(1e-6, 5), st.integers(0, 60), st.floats(1e-12, 0.999), st.floats(1, 2))
-def test_optimal_composition_rises_with_epsilon_and_k_falls_with_delta_and_is_never_above_the_theorems(epsilon, k, delta, factor):
+def test_optimal_composition_rises_with_epsilon_and_k_falls_with_delta_and_is_never_above_the_theorems(
+    epsilon, k, delta, factor):
     total, room = optimal(epsilon, k=k, delta=delta), 1e-9
     assert 0 <= total <= min(basic(epsilon, k=k), advanced(epsilon, k=k, delta_slack=delta) + room)
     assert optimal(epsilon, k=k, delta=0.0) == basic(epsilon, k=k)
@@ -420,7 +429,8 @@ def test_numbers_of_numpy_count_as_their_value(compose):
 
 # zCDP by Canonne, Kamath and Steinke (2020), minimised over real orders; the exact epsilon of the Gaussian of that rho
 CONVERTED = {
-    (2.0, 1e-5): (10.7248241129, 9.99725614643), (0.5, 1e-5): (4.72838698494, 4.37717809568), (0.125, 1e-5): (2.16571554518, 1.99309140442),
+    (2.0, 1e-5): (10.7248241129, 9.99725614643), (0.5, 1e-5): (4.72838698494, 4.37717809568),
+    (0.125, 1e-5): (2.16571554518, 1.99309140442),
     (0.125, 1e-6): (2.41909317687, 2.25408465022), (0.005, 1e-5): (0.375261235699, 0.340669364684),
 }  # fmt: skip
 RHOS = [1e-6, 0.005, 0.125, 2.0, 50.0, 1e4]
@@ -439,7 +449,8 @@ def test_the_epsilon_of_zcdp_is_opendps(rho, delta):
     scale = (1 / (2 * rho)) ** 0.5
     measurement = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=scale)
     assert measurement.map(1.0) == pytest.approx(rho, rel=1e-12)
-    assert dp.c.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta) == pytest.approx(zcdp_to_approx(rho, delta=delta), rel=1e-9)
+    assert dp.c.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta) == pytest.approx(
+        zcdp_to_approx(rho, delta=delta), rel=1e-9)
 
 
 def at_order(order, divergence, delta):
@@ -455,14 +466,17 @@ def test_the_epsilon_of_zcdp_is_the_minimum_over_all_orders(rho, delta):
     total, excess = zcdp_to_approx(rho, delta=delta), np.exp(np.linspace(-12, 16, 300))
     found = [max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in excess]
     assert total <= min(found) * (1 + 1e-12)
-    best = excess[np.argmin(found)] * np.exp(np.linspace(-0.1, 0.1, 401))       # once more near the best, where the bound is flat
-    assert total == pytest.approx(min(max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in best), rel=1e-6, abs=1e-9)
+    # once more near the best, where the bound is flat
+    best = excess[np.argmin(found)] * np.exp(np.linspace(-0.1, 0.1, 401))
+    assert total == pytest.approx(min(max(0.0, at_order(1 + one, rho * (1 + one), delta)) for one in best),
+                                  rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_epsilon_of_zcdp_lies_between_the_gaussians_and_the_simple_formula(rho, delta):
-    assert gdp_to_approx(math.sqrt(2 * rho), delta=delta) * (1 - 1e-11) <= zcdp_to_approx(rho, delta=delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    assert (gdp_to_approx(math.sqrt(2 * rho), delta=delta) * (1 - 1e-11)
+            <= zcdp_to_approx(rho, delta=delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
 
 @PROPERTY
@@ -493,7 +507,7 @@ def test_renyi_orders_on_a_fine_grid_come_near_the_epsilon_of_zcdp_and_never_bel
     few = rdp_to_approx([2, 4, 8, 64], gaussian_rdp(sigma, order=np.array([2, 4, 8, 64])), delta=delta)
     assert few == pytest.approx(min(at_order(order, rho * order, delta) for order in (2, 4, 8, 64)), rel=1e-12)
     assert few >= total
-    assert few <= min(rho * order + math.log(1 / delta) / (order - 1) for order in (2, 4, 8, 64))        # Mironov (2017)
+    assert few <= min(rho * order + math.log(1 / delta) / (order - 1) for order in (2, 4, 8, 64))      # Mironov (2017)
 
 
 def test_renyi_orders_without_a_bound_do_not_help_and_epsilon_is_never_negative():
@@ -515,7 +529,8 @@ def test_the_epsilon_of_gdp_is_exact(mu, delta):
 
 def test_the_epsilon_of_gdp_is_0_where_delta_allows_the_total_variation():
     variation = math.erf(0.5 / 8**0.5)           # of N(0, 1) and N(1/2, 1): 2 Phi(1/4) - 1
-    assert gdp_to_approx(0.5, delta=variation * (1 + 1e-9)) == 0 < gdp_to_approx(0.5, delta=variation * (1 - 1e-6)) < 1e-5
+    assert (gdp_to_approx(0.5, delta=variation * (1 + 1e-9)) == 0
+            < gdp_to_approx(0.5, delta=variation * (1 - 1e-6)) < 1e-5)
 
 
 def renyi(p, q, order):
@@ -528,20 +543,24 @@ def test_the_rho_of_a_pure_release_bounds_the_worst_one_at_every_order(epsilon):
     needed = [renyi(p, p[::-1], order) / order for order in 1 + np.exp(np.linspace(-7, 4, 60))]
     assert pure_to_zcdp(epsilon) == pytest.approx(epsilon**2 / 2, rel=1e-15)
     assert max(needed) <= epsilon * math.tanh(epsilon / 2) * (1 + 1e-9) <= pure_to_zcdp(epsilon) * (1 + 1e-9)
-    assert needed[0] == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=2e-3)    # the smallest rho, reached as the order falls to 1
+    # the smallest rho, reached as the order falls to 1
+    assert needed[0] == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=2e-3)
     assert pure_to_zcdp(1e200) == math.inf
 
 
-@pytest.mark.parametrize("sigma, sensitivity, order", [(1.0, 1.0, 2.0), (2.0, 3.0, 1.5), (0.5, 0.3, 7.0), (4.0, 1.0, 30.0)])
+@pytest.mark.parametrize("sigma, sensitivity, order",
+                         [(1.0, 1.0, 2.0), (2.0, 3.0, 1.5), (0.5, 0.3, 7.0), (4.0, 1.0, 30.0)])
 def test_the_renyi_divergence_of_gaussian_noise_is_its_integral(sigma, sensitivity, order):
     def density(x):                              # of p^order q^(1 - order), times the root of 2 pi
         return math.exp(-(order * (x - sensitivity) ** 2 + (1 - order) * x**2) / (2 * sigma**2)) / sigma
 
     centre = order * sensitivity
-    integral, _ = integrate.quad(density, centre - 14 * sigma, centre + 14 * sigma, epsabs=0, epsrel=1e-12, points=[centre])
+    integral, _ = integrate.quad(density, centre - 14 * sigma, centre + 14 * sigma,
+                                 epsabs=0, epsrel=1e-12, points=[centre])
     expected = math.log(integral / math.sqrt(2 * math.pi)) / (order - 1)
     assert gaussian_rdp(sigma, order=order, sensitivity=sensitivity) == pytest.approx(expected, rel=1e-9)
-    assert gaussian_rdp(sigma, order=np.array([order, 2 * order]), sensitivity=sensitivity) == pytest.approx([expected, 2 * expected], rel=1e-9)
+    assert gaussian_rdp(sigma, order=np.array([order, 2 * order]), sensitivity=sensitivity) == pytest.approx(
+        [expected, 2 * expected], rel=1e-9)
     assert gaussian_rdp(1.0, order=2.0, sensitivity=1e200) == math.inf
 
 
@@ -551,7 +570,8 @@ def test_the_renyi_divergence_of_gaussian_noise_is_its_integral(sigma, sensitivi
 def test_fdp_spends_the_product_of_trade_off_functions():
     budget = Budget(5.0, delta=1e-5, rule="fdp")
     f = fdp.gaussian(0.6)
-    assert budget.spend(f, label="mean") is f and budget.spend(fdp.gaussian(0.8)) and budget.spent == pytest.approx(4.377178, abs=1e-6)
+    assert budget.spend(f, label="mean") is f and budget.spend(fdp.gaussian(0.8))
+    assert budget.spent == pytest.approx(4.377178, abs=1e-6)
     assert budget.ledger[0].epsilon == pytest.approx(f.epsilon(1e-5)) and budget.ledger[0].label == "mean"
     assert budget.spend(0.1) == 0.1
     assert budget.spent == pytest.approx((fdp.gaussian(1.0) @ fdp.approx(0.1)).epsilon(1e-5), abs=1e-9)
@@ -569,7 +589,8 @@ def test_fdp_is_optimal_for_pure_releases_and_adds_up_without_delta():
 def test_fdp_takes_the_worse_direction_after_composing():
     budget, f = Budget(5.0, delta=1e-5, rule="fdp"), fdp.gaussian(1.0).subsample(0.05) ** 50
     budget.spend(f)
-    assert budget.spent == pytest.approx(max(f.epsilon(1e-5), f.inverse().epsilon(1e-5))) and f.epsilon(1e-5) != f.inverse().epsilon(1e-5)
+    assert budget.spent == pytest.approx(max(f.epsilon(1e-5), f.inverse().epsilon(1e-5)))
+    assert f.epsilon(1e-5) != f.inverse().epsilon(1e-5)
     other = Budget(5.0, delta=1e-5, rule="fdp")
     other.spend(f.inverse())
     assert other.spent == pytest.approx(budget.spent)

@@ -79,7 +79,8 @@ def test_checksum_and_bytes(name, tmp_path):
     assert f"{digest}  {name}.csv" in (data.FOLDER / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     frame = load(name, answers=True)
     generator("save").save(name, frame.drop(columns="age") if name == "people" else frame, tmp_path)
-    assert gzip.decompress((tmp_path / f"{name}.csv.gz").read_bytes()) == gzip.decompress(packed), "load and save are not inverse"
+    again = (tmp_path / f"{name}.csv.gz").read_bytes()
+    assert gzip.decompress(again) == gzip.decompress(packed), "load and save are not inverse"
 
 
 def test_files_are_small_and_complete():
@@ -96,7 +97,8 @@ def test_save_updates_only_its_line(tmp_path):
     save("a", pd.DataFrame({"x": [3]}), tmp_path)
     after = (tmp_path / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     assert [line[64:] for line in after[2:]] == ["  a.csv", "  b.csv"]
-    assert before[:2] == after[:2] and before[0][0] == before[1][0] == "#" and before[2] != after[2] and before[3] == after[3]
+    assert before[:2] == after[:2] and before[0][0] == before[1][0] == "#"
+    assert before[2] != after[2] and before[3] == after[3]
 
 
 # ---- the town
@@ -195,7 +197,8 @@ def test_age_counts_birthdays():
 def test_uniqueness_is_what_the_sheet_says():
     people = load("people")
     people = people.assign(month=people.dob.str[:7], year=people.dob.str[:4])
-    target = {"zip, sex, dob": 87.4, "sex, dob": 61.6, "zip, dob": 76.9, "zip, sex, month of birth": 12.1, "zip, sex, year of birth": 0.48,
+    target = {"zip, sex, dob": 87.4, "sex, dob": 61.6, "zip, dob": 76.9,
+              "zip, sex, month of birth": 12.1, "zip, sex, year of birth": 0.48,
               "zip, sex, year of birth, occupation, education": 18.8, "name": 80, "name, dob": 100}
     for known, alone, _ in sheet_table("town.md", "| columns known"):
         columns = [word.removesuffix(" of birth") for word in known.split(", ")]
@@ -213,7 +216,8 @@ def test_linkage_is_what_the_sheet_says():
     match = hospital.merge(single, on=key, suffixes=("", "_voter"))
     right = match["_person"] == match["_person_voter"]
     sheet = (data.FOLDER / "town.md").read_text(encoding="utf-8")
-    assert f"{len(match):,} fit exactly one voter" in sheet and f"{right.sum():,} of these name the right person" in sheet
+    assert f"{len(match):,} fit exactly one voter" in sheet
+    assert f"{right.sum():,} of these name the right person" in sheet
     assert f"The other {(~right).sum()} visitors are not in the roll" in sheet
     assert not match["_person"][~right].isin(voters["_person"]).any()
     assert 0.95 < right.mean() < 0.97
@@ -230,7 +234,8 @@ def test_influenza_calendar(town):
     assert (season["2023-05-01":"2023-10-15"] == 2.0).all() and (season["2023-10-16":] > 2.0).all()
     assert season["2023-01-01":"2023-04-30"].idxmax() == "2023-02-05" and season["2023-05-01":].idxmax() == "2023-11-10"
     assert 8 <= season["2023-10-26"] <= 10 and season["2023-12-31"] == 4
-    # The visits that the health model yields are those the calendar intends, on average over towns: three standard errors and 2 %.
+    # The visits that the health model yields are those the calendar intends, on average over towns: three standard
+    # errors and 2 %.
     visits = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -266,7 +271,8 @@ def test_forum_is_as_off_as_the_sheet_says():
 
 
 def test_one_rating_with_its_date_tells_less_than_three():
-    """Known ratings (stars, date within 14 days) that single out a subscriber: 0.23 with one, 0.95 with two, all with three."""
+    """Known ratings (stars, date within 14 days) that single out a subscriber: 0.23 with one, 0.95 with two,
+    all with three."""
     ratings = load("ratings")
     user, film = ratings.user.to_numpy() - 100_000, ratings.film.to_numpy() - 1
     stars, day = np.zeros((2000, 600)), np.full((2000, 600), -1000)
@@ -276,7 +282,8 @@ def test_one_rating_with_its_date_tells_less_than_three():
     rows_of = ratings.groupby("user").indices
     for who in rng.choice(2000, 400, replace=False):
         rows = rng.choice(rows_of[100_000 + who], 3, replace=False)
-        fits = (stars[:, film[rows]] == ratings.stars.to_numpy()[rows]) & (np.abs(day[:, film[rows]] - when[rows]) <= 14)
+        fits = (stars[:, film[rows]] == ratings.stars.to_numpy()[rows]) & (
+            np.abs(day[:, film[rows]] - when[rows]) <= 14)
         for k in alone:
             alone[k] += fits[:, :k].all(axis=1).sum() == 1
     # 400 people, seed fixed: four standard errors of a proportion are 0.08, 0.05 and 0.02.
@@ -414,7 +421,8 @@ def test_sheet_describes_every_column(name):
 
 
 def assert_ranges(table, sheet):
-    words = {"five": 5, "six": 6, "seven": 7, "eight": 8, "eleven": 11, "thirteen": 13, "fourteen": 14, "sixteen": 16, "forty-one": 41}
+    words = {"five": 5, "six": 6, "seven": 7, "eight": 8, "eleven": 11,
+             "thirteen": 13, "fourteen": 14, "sixteen": 16, "forty-one": 41}
     for column, kind, meaning, values in sheet.itertuples(index=False):
         known = table[column].dropna()
         assert ("may be missing" in meaning) == table[column].hasnans, column
@@ -442,7 +450,8 @@ def test_describe_knows_adult_without_the_file():
 
 def test_load_from_another_folder(tmp_path):
     script = "from dplib.data import load, describe; print(len(load('staff')), len(describe('staff')))"
-    out = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    out = subprocess.run([sys.executable, "-c", script], cwd=tmp_path,
+                         capture_output=True, text=True, check=True, timeout=60)
     assert out.stdout.split() == ["120", "7"]
 
 
@@ -462,7 +471,8 @@ def test_zip_and_dates_stay_text():
 def test_unknown_name(function, name):
     with pytest.raises(ValueError) as error:
         function(name)
-    assert str(error.value) == (f"unknown table {name!r}: choose one of people, hospital, voters, ratings, forum, staff, adult_like, adult")
+    assert str(error.value) == (
+        f"unknown table {name!r}: choose one of people, hospital, voters, ratings, forum, staff, adult_like, adult")
 
 
 def test_missing_and_damaged_files(tmp_path, monkeypatch):
@@ -472,7 +482,8 @@ def test_missing_and_damaged_files(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"town\.md is missing"):
         describe("staff")
     (tmp_path / "SHA256SUMS").write_text(f"# comment\n{'0' * 64}  staff.csv\n", encoding="utf-8")
-    for content in [gzip.compress(b"name\nAda\n"), gzip.compress(b"name\nAda\n")[:-6], b"\x1f\x8bnot gzip", b"name\nAda\n", b""]:
+    for content in [gzip.compress(b"name\nAda\n"), gzip.compress(b"name\nAda\n")[:-6],
+                    b"\x1f\x8bnot gzip", b"name\nAda\n", b""]:
         (tmp_path / "staff.csv.gz").write_bytes(content)
         with pytest.raises(ValueError, match=r"staff\.csv\.gz is damaged, its checksum differs: reinstall dplib or"):
             load("staff")
@@ -536,7 +547,8 @@ def test_adult_from_the_download(fake_adult, tmp_path, monkeypatch):
 
 
 def test_adult_cannot_be_had(monkeypatch):
-    with pytest.raises(FileNotFoundError, match=r"could not be downloaded \(OSError\): put adult.data from .* DPLIB_ADULT .*'adult_like'"):
+    with pytest.raises(FileNotFoundError,
+                       match=r"could not be downloaded \(OSError\): put adult.data from .* DPLIB_ADULT .*'adult_like'"):
         load("adult")
 
     def tampered(*args, **kwargs):
@@ -552,10 +564,12 @@ def test_adult_cannot_be_had(monkeypatch):
 
 def test_adult_path_is_wrong(tmp_path, monkeypatch, stand_in):
     monkeypatch.setenv("DPLIB_ADULT", str(tmp_path / "nowhere"))
-    with pytest.raises(FileNotFoundError, match="DPLIB_ADULT names .*nowhere.* set it to UCI's adult.data, or unset it"):
+    with pytest.raises(FileNotFoundError,
+                       match="DPLIB_ADULT names .*nowhere.* set it to UCI's adult.data, or unset it"):
         load("adult")
     other = stand_in.head(5)[data.ADULT_COLUMNS]
-    wrong = {"empty": b"", "torn": gzip.compress(b"39, State-gov")[:-4], "picture": bytes(range(128, 256)), "ragged": b"1, 2\n1, 2, 3, 4\n",
+    wrong = {"empty": b"", "torn": gzip.compress(b"39, State-gov")[:-4],
+             "picture": bytes(range(128, 256)), "ragged": b"1, 2\n1, 2, 3, 4\n",
              "rows": uci(other, header=True, compressed=False), "wide": ("1," * 30 + "1\n").encode()}
     for name, content in wrong.items():
         (tmp_path / name).write_bytes(content)
@@ -579,8 +593,10 @@ def test_true_adult(adult_like, monkeypatch, tmp_path):
         assert adult[column].between(edges[0], edges[-1] - 1).all(), column
     shipped, again = load("adult_like").fillna(""), adult_like.release(adult, rng=adult_like.SEED)
     sheet = (data.FOLDER / "adult_like.md").read_text(encoding="utf-8")
-    said = re.search(r"is ([\d.]+) for age, ([\d.]+) for education, ([\d.]+) for occupation and ([\d.]+) for hours", sheet).groups()
+    said = re.search(r"is ([\d.]+) for age, ([\d.]+) for education, ([\d.]+) for occupation and ([\d.]+) for hours",
+                     sheet).groups()
     for column, distance in zip(["Age", "Education", "Occupation", "Hours per week"], said):
-        shares = adult[column].fillna("").value_counts(normalize=True)
-        assert round(shares.sub(shipped[column].value_counts(normalize=True), fill_value=0).abs().sum() / 2, 3) == float(distance), column
-        assert shipped[column].value_counts(normalize=True).sub(again[column].value_counts(normalize=True), fill_value=0).abs().sum() < 0.01
+        true = adult[column].fillna("").value_counts(normalize=True)
+        ours, made = (table[column].value_counts(normalize=True) for table in (shipped, again))
+        assert round(true.sub(ours, fill_value=0).abs().sum() / 2, 3) == float(distance), column
+        assert ours.sub(made, fill_value=0).abs().sum() < 0.01

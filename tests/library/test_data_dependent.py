@@ -1,4 +1,5 @@
-"""Noise that fits the data: bounds against brute force over all tables, losses against quadrature, and the textbook slips measured."""
+"""Noise that fits the data: bounds against brute force over all tables, losses against quadrature,
+and the textbook slips measured."""
 import functools
 import itertools
 import math
@@ -94,10 +95,11 @@ def test_the_smooth_sensitivity_is_the_largest_over_all_pairs(values, beta):
 def test_the_mean_moves_farther_when_a_row_goes_than_the_textbook_allows():
     for n in (1, 2, 3, 4):
         for table in tables(n):
-            brute = empirical(lambda rows: np.mean(rows) if rows else (LOW + HIGH) / 2, table, universe=UNIVERSE, adjacency="add/remove")
+            brute = empirical(lambda rows: np.mean(rows) if rows else (LOW + HIGH) / 2,
+                              table, universe=UNIVERSE, adjacency="add/remove")
             assert mean_local_sensitivity(table, low=LOW, high=HIGH) == pytest.approx(brute, rel=1e-12)
     assert mean_local_sensitivity([], low=LOW, high=HIGH) == 2.5
-    assert mean_local_sensitivity([0, 0, 0, 100], low=0, high=100) == 25 > 100 / (4 + 1)          # u/(n + 1) is too small
+    assert mean_local_sensitivity([0, 0, 0, 100], low=0, high=100) == 25 > 100 / (4 + 1)      # u/(n + 1) is too small
 
 
 # --- the constants
@@ -121,11 +123,12 @@ def test_the_exact_cauchy_constants_use_up_epsilon_and_the_classic_ones_do_not(e
     assert epsilon * (1 - 1e-9) < cauchy_epsilon(**smooth_scales(epsilon=epsilon)._asdict()) <= epsilon
     classic = smooth_scales(epsilon=epsilon, method="classic")
     assert classic == (pytest.approx(epsilon / 6), pytest.approx(6 / epsilon))
-    assert cauchy_epsilon(**classic._asdict()) < 0.24 * epsilon      # four times the noise that is needed, and less smooth
+    assert cauchy_epsilon(**classic._asdict()) < 0.24 * epsilon   # four times the noise that is needed, and less smooth
 
 
 def laplace_excess(b, change, epsilon, scale):
-    """delta(epsilon) of Laplace noise for S = 1 (answer 0) v S = e^b (answer `change`), the larger of both directions, by quadrature."""
+    """delta(epsilon) of Laplace noise for S = 1 (answer 0) v S = e^b (answer `change`), the larger of both directions,
+    by quadrature."""
     laws = [(0.0, scale), (change, scale * math.exp(b))]
 
     def delta(p, q):
@@ -185,10 +188,12 @@ def test_no_two_small_tables_cost_more_than_epsilon(epsilon):
     beta, scale = smooth_scales(epsilon=epsilon)
     worst = 0.0
     for n in SIZES:
-        at = {table: complex(lower_median(table), scale * smooth_sensitivity(table, beta=beta, low=LOW, high=HIGH)) for table in tables(n)}
+        at = {table: complex(lower_median(table), scale * smooth_sensitivity(table, beta=beta, low=LOW, high=HIGH))
+              for table in tables(n)}
         for one, two in itertools.combinations(tables(n), 2):
-            if rows_apart(one, two) == 1:        # the largest log ratio of two Cauchy laws, as a distance in the half plane
-                worst = max(worst, 2 * math.asinh(abs(at[one] - at[two]) / (2 * math.sqrt(at[one].imag * at[two].imag))))
+            if rows_apart(one, two) == 1:    # the largest log ratio of two Cauchy laws, as a distance in the half plane
+                worst = max(worst,
+                            2 * math.asinh(abs(at[one] - at[two]) / (2 * math.sqrt(at[one].imag * at[two].imag))))
     assert 0.5 * epsilon < worst <= epsilon
 
 
@@ -196,19 +201,24 @@ def test_the_smooth_median_has_the_stated_noise():
     values, rng = [1.0, 4.0, 5.0, 6.0, 9.0], np.random.default_rng(0)
     for delta, cdf, edges in (
         (0.0, lambda y, s: 0.5 + np.arctan(y / s) / np.pi, np.tan(np.linspace(-1.5, 1.5, 60))),
-        (0.1, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2), np.linspace(-4, 4, 60)),
+        (0.1, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2),
+         np.linspace(-4, 4, 60)),
     ):
         beta, scale = smooth_scales(epsilon=1.0, delta=delta)
         width = smooth_sensitivity(values, beta=beta, low=0, high=10) * scale
-        draws = np.array([smooth_median(values, low=0, high=10, epsilon=1.0, delta=delta, rng=rng) for _ in range(6_000)])
+        draws = np.array([smooth_median(values, low=0, high=10, epsilon=1.0, delta=delta, rng=rng)
+                          for _ in range(6_000)])
         has_scale((draws - 5) / width, cdf, 1.0, edges, off=1.35)
 
 
 def test_the_smooth_median_fits_the_data():
     calm = np.linspace(490, 510, 1001)
-    errors = {name: np.median([abs(smooth_median(calm, low=0, high=10**6, epsilon=1.0, rng=seed, **how) - 500) for seed in range(99)])
-              for name, how in {"exact": {}, "classic": {"method": "classic"}, "Laplace": {"delta": 1e-6}}.items()}  # fmt: skip
-    assert errors["exact"] < 0.1 and 10 * errors["exact"] < errors["classic"] < 10      # the global sensitivity is a million
+    errors = {name: np.median([abs(smooth_median(calm, low=0, high=10**6, epsilon=1.0, rng=seed, **how) - 500)
+                               for seed in range(99)])
+              for name, how in {"exact": {}, "classic": {"method": "classic"},
+                                "Laplace": {"delta": 1e-6}}.items()}  # fmt: skip
+    # the global sensitivity is a million
+    assert errors["exact"] < 0.1 and 10 * errors["exact"] < errors["classic"] < 10
 
 
 # --- propose, test, release
@@ -226,7 +236,8 @@ def test_the_distance_is_the_brute_force_one_and_moves_by_one(n):
 
 def passes(distance, epsilon, delta, runs=20_000):
     rng = np.random.default_rng(1)
-    return sum(propose_test_release(0.0, distance, bound=1.0, epsilon=epsilon, delta=delta, rng=rng) is not None for _ in range(runs)), runs
+    return sum(propose_test_release(0.0, distance, bound=1.0, epsilon=epsilon, delta=delta, rng=rng) is not None
+               for _ in range(runs)), runs
 
 
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 0.05), (0.5, 0.02), (2.0, 0.5)])
@@ -255,14 +266,16 @@ def test_test_and_release_cost_two_epsilon_together_and_all_of_it():
     def chance(distance):
         return math.exp(distance - threshold) / 2 if distance < threshold else 1 - math.exp(threshold - distance) / 2
 
-    losses = [abs(math.log(chance(d) / chance(d + 1))) + 1 for d in range(40)]               # of "answered, with a value far out"
+    losses = [abs(math.log(chance(d) / chance(d + 1))) + 1 for d in range(40)]     # of "answered, with a value far out"
     assert max(losses) == pytest.approx(2) and chance(0) == pytest.approx(1e-6)
 
 
 def test_a_released_value_has_noise_for_the_bound_and_its_shape():
     rng = np.random.default_rng(2)
-    draws = np.array([propose_test_release(7.0, math.inf, bound=3.0, epsilon=0.5, delta=1e-9, rng=rng) for _ in range(25_000)])
-    has_scale(draws - 7, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2), 6.0, np.linspace(-20, 20, 50), off=1.1)
+    draws = np.array([propose_test_release(7.0, math.inf, bound=3.0, epsilon=0.5, delta=1e-9, rng=rng)
+                      for _ in range(25_000)])
+    has_scale(draws - 7, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2),
+              6.0, np.linspace(-20, 20, 50), off=1.1)
     assert propose_test_release([1.0, 2.0], 99, bound=1.0, epsilon=1.0, delta=0.1, rng=0).shape == (2,)
     assert propose_test_release(1.0, math.nan, bound=1.0, epsilon=1.0, delta=0.1, rng=0) is None
 
@@ -273,7 +286,8 @@ def test_a_released_value_has_noise_for_the_bound_and_its_shape():
 def aggregated(monkeypatch, values, estimate, blocks, seed):
     """The exact mean of the block estimates, and the sensitivity that the noise was told."""
     told = {}
-    monkeypatch.setattr(data_dependent, "laplace", lambda value, *, sensitivity, epsilon, rng: told.update(s=sensitivity) or value)
+    monkeypatch.setattr(data_dependent, "laplace",
+                        lambda value, *, sensitivity, epsilon, rng: told.update(s=sensitivity) or value)
     return sample_and_aggregate(values, estimate, blocks=blocks, low=0, high=100, epsilon=1.0, rng=seed), told["s"]
 
 
@@ -283,7 +297,8 @@ def test_one_row_moves_the_mean_of_the_blocks_by_no_more_than_the_noise_covers(m
     for seed in range(40):
         before, covered = aggregated(monkeypatch, values, lambda rows: rows[0], blocks, seed)
         assert covered == 100 / blocks
-        for other in ([*values, 100.0], [0.0, *values[1:]], [*values[:-1], 100.0]):          # the coins of the other rows are the same
+        # the coins of the other rows are the same
+        for other in ([*values, 100.0], [0.0, *values[1:]], [*values[:-1], 100.0]):
             worst = max(worst, abs(aggregated(monkeypatch, other, lambda rows: rows[0], blocks, seed)[0] - before))
     assert 0 < worst <= 100 / blocks + 1e-9
 
@@ -295,7 +310,8 @@ def test_blocks_cut_by_position_move_all_at_once():
         size = math.ceil(len(rows) / k)
         return [rows[i : i + size][0] for i in range(0, len(rows), size)]
 
-    before, after = by_position(values, 50), by_position([80.0, *values[:-1]], 50)           # a row more in front, the last one cut off
+    # a row more in front, the last one cut off
+    before, after = by_position(values, 50), by_position([80.0, *values[:-1]], 50)
     assert abs(np.mean(before) - np.mean(after)) == 60 > 100 / 50
     assert len(by_position(list(range(32561)), 6000)) == 5427        # and fewer blocks than the noise is divided by
 
@@ -303,7 +319,8 @@ def test_blocks_cut_by_position_move_all_at_once():
 def test_every_row_is_in_one_block_drawn_evenly_and_independently_of_its_place(monkeypatch):
     seen = []
     aggregated(monkeypatch, np.arange(30_000), lambda rows: seen.append(rows) or 50.0, 3, 5)
-    assert np.sort(np.concatenate(seen)).tolist() == list(range(30_000)) and all((np.diff(rows) > 0).all() for rows in seen)
+    assert np.sort(np.concatenate(seen)).tolist() == list(range(30_000))
+    assert all((np.diff(rows) > 0).all() for rows in seen)
     for rows in seen:
         assert LEVEL < binom.cdf(len(rows), 30_000, 1 / 3) < 1 - LEVEL
         assert LEVEL < binom.cdf((rows < 15_000).sum(), 15_000, 1 / 3) < 1 - LEVEL
@@ -320,13 +337,16 @@ def test_rows_of_a_table_are_rows_whatever_their_labels(monkeypatch):
 
     table = pd.DataFrame({"age": [10.0, 20.0, 30.0, 40.0]}, index=[7, 7, "a", None])
     as_table = aggregated(monkeypatch, table, lambda rows: rows["age"].max(), 3, 1)
-    assert as_table == aggregated(monkeypatch, table["age"].to_numpy(), np.max, 3, 1) == aggregated(monkeypatch, table["age"], max, 3, 1)
+    assert as_table == aggregated(monkeypatch, table["age"].to_numpy(), np.max, 3, 1) == aggregated(
+        monkeypatch, table["age"], max, 3, 1)
 
 
 def test_the_noise_is_for_one_block():
     rng = np.random.default_rng(3)
-    draws = np.array([sample_and_aggregate([1.0], lambda rows: 50.0, blocks=4, low=0, high=100, epsilon=0.5, rng=rng) for _ in range(8_000)])
-    has_scale(draws - 50, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2), 50.0, np.linspace(-150, 150, 40), off=1.25)
+    draws = np.array([sample_and_aggregate([1.0], lambda rows: 50.0, blocks=4, low=0, high=100, epsilon=0.5, rng=rng)
+                      for _ in range(8_000)])
+    has_scale(draws - 50, lambda y, s: np.where(y < 0, np.exp(-np.abs(y) / s) / 2, 1 - np.exp(-np.abs(y) / s) / 2),
+              50.0, np.linspace(-150, 150, 40), off=1.25)
 
 
 # --- values and parameters
@@ -344,13 +364,19 @@ def test_no_value_raises_or_warns(values):
 
 
 @pytest.mark.parametrize("call, name", [
-    (lambda: median_local_sensitivity([], low=0, high=1), "values"), (lambda: smooth_median([[1.0]], low=0, high=1, epsilon=1.0), "values"),
-    (lambda: median_local_sensitivity([1], low=0, high=1, steps=-1), "steps"), (lambda: smooth_sensitivity([1], beta=0.0, low=0, high=1), "beta"),
-    (lambda: smooth_median([1], low=2, high=1, epsilon=1.0), "low"), (lambda: smooth_median([1], low=-1e308, high=1e308, epsilon=1.0), "high"),
-    (lambda: smooth_median([1], low=0, high=1, epsilon=1.0, delta=1.0), "delta"), (lambda: smooth_scales(epsilon=1.0, method="best"), "method"),
-    (lambda: median_distance([1], bound=0.0, low=0, high=1), "bound"), (lambda: laplace_delta(epsilon=0.1, beta=0.1, scale=1.0), "epsilon"),
+    (lambda: median_local_sensitivity([], low=0, high=1), "values"),
+    (lambda: smooth_median([[1.0]], low=0, high=1, epsilon=1.0), "values"),
+    (lambda: median_local_sensitivity([1], low=0, high=1, steps=-1), "steps"),
+    (lambda: smooth_sensitivity([1], beta=0.0, low=0, high=1), "beta"),
+    (lambda: smooth_median([1], low=2, high=1, epsilon=1.0), "low"),
+    (lambda: smooth_median([1], low=-1e308, high=1e308, epsilon=1.0), "high"),
+    (lambda: smooth_median([1], low=0, high=1, epsilon=1.0, delta=1.0), "delta"),
+    (lambda: smooth_scales(epsilon=1.0, method="best"), "method"),
+    (lambda: median_distance([1], bound=0.0, low=0, high=1), "bound"),
+    (lambda: laplace_delta(epsilon=0.1, beta=0.1, scale=1.0), "epsilon"),
     (lambda: cauchy_epsilon(beta=301.0, scale=1.0), "beta"), (lambda: cauchy_epsilon(beta=1.0, scale=0.0), "scale"),
-    (lambda: propose_test_release(1.0, 1, bound=1.0, epsilon=1.0, delta=0.0), "delta"), (lambda: propose_test_release(1.0, 1, bound=-1.0,
+    (lambda: propose_test_release(1.0, 1, bound=1.0, epsilon=1.0, delta=0.0), "delta"),
+    (lambda: propose_test_release(1.0, 1, bound=-1.0,
             epsilon=1.0, delta=0.1), "bound"),
     (lambda: sample_and_aggregate([1], max, blocks=0, low=0, high=1, epsilon=1.0), "blocks"),
     (lambda: sample_and_aggregate(1.0, max, blocks=1, low=0, high=1, epsilon=1.0), "values"),

@@ -1,4 +1,5 @@
-"""The exact privacy of a mechanism with finitely many outcomes, against all sets of outcomes; and the three catastrophes."""
+"""The exact privacy of a mechanism with finitely many outcomes, against all sets of outcomes;
+and the three catastrophes."""
 import itertools
 import math
 
@@ -163,7 +164,8 @@ def test_the_lists_need_not_sum_to_one_in_the_last_bit_but_nan_is_no_probability
 # --- the catastrophes
 
 TABLES = [("ada", "ben"), ("ada", "cem"), ("ada",), ("ben", "ada"), ("ada", "ada"), ()]
-NEIGHBOURS = [(TABLES[0], TABLES[1]), (TABLES[0], TABLES[2]), (TABLES[2], TABLES[5]), (TABLES[4], TABLES[2]), (TABLES[3], TABLES[4])]
+NEIGHBOURS = [(TABLES[0], TABLES[1]), (TABLES[0], TABLES[2]), (TABLES[2], TABLES[5]),
+              (TABLES[4], TABLES[2]), (TABLES[3], TABLES[4])]
 
 
 def law_of_name_and_shame(table, delta):
@@ -189,11 +191,12 @@ def aligned(*laws):
 @pytest.mark.parametrize("mechanism", LAWS)
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.25, 0.9])
 def test_a_catastrophe_keeps_its_delta_at_epsilon_0_and_no_smaller_one(mechanism, delta):
-    found = [exact_delta(*aligned(*(LAWS[mechanism](table, delta) for table in pair)), epsilon=0) for pair in NEIGHBOURS]
+    found = [exact_delta(*aligned(*(LAWS[mechanism](table, delta) for table in pair)), epsilon=0)
+             for pair in NEIGHBOURS]
     assert max(found) == pytest.approx(delta, rel=1e-9, abs=1e-16)
     assert all(one <= delta * (1 + 1e-9) for one in found)
     new_person = aligned(LAWS[mechanism](TABLES[2], delta), LAWS[mechanism](TABLES[5], delta))
-    assert exact_delta(*new_person, epsilon=30.0) == delta               # no epsilon helps: what is published was impossible
+    assert exact_delta(*new_person, epsilon=30.0) == delta      # no epsilon helps: what is published was impossible
 
 
 @pytest.mark.parametrize("mechanism", LAWS)

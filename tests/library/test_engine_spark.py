@@ -1,4 +1,5 @@
-"""The same text on Spark and on DuckDB, row for row. Runs where Java 17 (or newer) and pyspark are, and says otherwise how to get them."""
+"""The same text on Spark and on DuckDB, row for row. Runs where Java 17 (or newer) and pyspark are,
+and says otherwise how to get them."""
 import importlib.util
 import shutil
 
@@ -11,17 +12,20 @@ from dplib import engine
 
 HERE = shutil.which("java") and importlib.util.find_spec("pyspark")
 pytestmark = [
-    pytest.mark.skipif(not HERE, reason="needs Java and pyspark: apt-get install default-jre-headless; pip install '.[spark]'"),
+    pytest.mark.skipif(not HERE,
+                       reason="needs Java and pyspark: apt-get install default-jre-headless; pip install '.[spark]'"),
     pytest.mark.filterwarnings("ignore"),        # pyspark leaves sockets open
 ]
 
 ASK = {"person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
-ODD = [(-1, film, 500) for film in range(300)] + [(-2, 3, 2**62)] * 4 + [(-3, 3, -(2**62))] * 4 + [(-4, 3, None), (-5, None, 5), (None, 3, 5)]
+ODD = [(-1, film, 500) for film in range(300)] + [(-2, 3, 2**62)] * 4 + [(-3, 3, -(2**62))] * 4 + [
+    (-4, 3, None), (-5, None, 5), (None, 3, 5)]
 
 
 def tickets():
     rng = np.random.default_rng(71)
-    plain = pd.DataFrame({"person": rng.integers(0, 500, 8000), "film": rng.zipf(1.4, 8000) % 200, "cents": rng.integers(-50, 20_000, 8000)})
+    plain = pd.DataFrame({"person": rng.integers(0, 500, 8000), "film": rng.zipf(1.4, 8000) % 200,
+                          "cents": rng.integers(-50, 20_000, 8000)})
     return pd.concat([plain, pd.DataFrame(ODD, columns=list(plain))]).astype("Int64")
 
 
@@ -29,7 +33,8 @@ def tickets():
 def spark():
     from pyspark.sql import SparkSession
 
-    settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
+    settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false",
+                "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
                 "spark.driver.host": "127.0.0.1", "spark.sql.ansi.enabled": "true"}        # fmt: skip
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
@@ -38,7 +43,8 @@ def spark():
     session.sparkContext.setLogLevel("OFF")
     rows = [tuple(None if pd.isna(x) else int(x) for x in row) for row in tickets().itertuples(index=False)]
     session.createDataFrame(rows, "person bigint, film bigint, cents bigint").createOrReplaceTempView("tickets")
-    named = [(None if person is None else f"p{person}", None if film is None else f"film {film}", None if cents is None else cents / 4)
+    named = [(None if person is None else f"p{person}", None if film is None else f"film {film}",
+              None if cents is None else cents / 4)
              for person, film, cents in rows]
     session.createDataFrame(named, "person string, film string, cents double").createOrReplaceTempView("named")
     yield session
@@ -50,7 +56,9 @@ def duck():
     with duckdb.connect() as con:
         con.register("given", tickets())
         con.execute("create table tickets as select * from given")
-        con.execute("create table named as select 'p' || person as person, 'film ' || film as film, cents / 4.0::double as cents from given")
+        con.execute(
+            "create table named as select 'p' || person as person, 'film ' || film as film, cents / 4.0::double as "
+            "cents from given")
         yield con
 
 
@@ -82,6 +90,7 @@ def test_spark_raises_where_a_sum_overflows_and_the_bounded_text_does_not(spark)
 
 def test_a_condition_is_the_same_filter(spark, duck):
     for column, op, value in (("cents", ">=", 500), ("film", "<>", 3), ("person", "=", -1)):
-        text = "select count(*) from tickets where " + engine.condition(column, op, value, schema={"cents": int, "film": int, "person": int})
+        text = "select count(*) from tickets where " + engine.condition(
+            column, op, value, schema={"cents": int, "film": int, "person": int})
         mine, known = both(spark, duck, text)
         assert mine == known

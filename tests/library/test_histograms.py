@@ -20,7 +20,8 @@ dp.enable_features("contrib")
 
 STEP = {"replace": 2.0, "add/remove": 1.0}
 TAILS = np.concatenate([[0.002, 0.01], np.linspace(0.025, 0.975, 39), [0.99, 0.998]])
-NOISY = st.lists(st.one_of(st.floats(-50, 50), st.integers(-9, 9).map(float), st.integers(-9, 9).map(lambda x: x / 2)), min_size=1, max_size=12)
+NOISY = st.lists(st.one_of(st.floats(-50, 50), st.integers(-9, 9).map(float), st.integers(-9, 9).map(lambda x: x / 2)),
+                 min_size=1, max_size=12)
 TREES = [(2, 0), (2, 1), (2, 4), (3, 2), (4, 2), (5, 1)]
 
 
@@ -98,7 +99,8 @@ def test_simplex_meets_the_optimality_conditions(v, total):
     assert level == pytest.approx(np.full(level.size, level[0]), abs=1e-9)      # what is left was lowered by the same,
     assert (v[x == 0] <= level[0] + 1e-9).all()                                 # and what is gone was not above it
     assert simplex(x, total=total) == pytest.approx(x, abs=1e-9)
-    assert np.abs(x - v).sum() == pytest.approx(-v[v < 0].sum() + abs(total - v[v > 0].sum()), abs=1e-8)    # the least in L1
+    # the least in L1
+    assert np.abs(x - v).sum() == pytest.approx(-v[v < 0].sum() + abs(total - v[v > 0].sum()), abs=1e-8)
 
 
 def test_simplex_is_what_an_optimiser_finds():
@@ -106,8 +108,9 @@ def test_simplex_is_what_an_optimiser_finds():
     for k in (1, 2, 3, 5):
         for _ in range(5):
             v, total = rng.normal(scale=2, size=k), rng.uniform(0.5, 5)
-            found = optimize.minimize(lambda x, v=v: ((x - v) ** 2).sum(), np.full(k, total / k), jac=lambda x, v=v: 2 * (x - v), method="SLSQP",
-                                      bounds=[(0, None)] * k, constraints={"type": "eq", "fun": lambda x, t=total: x.sum() - t},
+            found = optimize.minimize(lambda x, v=v: ((x - v) ** 2).sum(), np.full(k, total / k),
+                                      jac=lambda x, v=v: 2 * (x - v), method="SLSQP", bounds=[(0, None)] * k,
+                                      constraints={"type": "eq", "fun": lambda x, t=total: x.sum() - t},
                                       options={"ftol": 1e-14})
             assert simplex(v, total=total) == pytest.approx(found.x, abs=1e-6)
 
@@ -123,7 +126,8 @@ def test_simplex_of_enormous_and_of_tiny_numbers():
 
 def points(k, n):
     """Every non-negative whole vector of k entries with sum n."""
-    bars = np.array(list(itertools.combinations(range(n + k - 1), k - 1)), dtype=int).reshape(math.comb(n + k - 1, n), k - 1)
+    bars = np.array(list(itertools.combinations(range(n + k - 1), k - 1)), dtype=int).reshape(
+        math.comb(n + k - 1, n), k - 1)
     ends = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), n + k - 1)])
     return np.diff(ends, axis=1) - 1
 
@@ -134,7 +138,8 @@ def test_no_lattice_point_is_nearer(k):
     for n in range(7):
         every = points(k, n)
         assert len(every) == math.comb(n + k - 1, k - 1) and (every.sum(axis=1) == n).all()
-        halves, whole, real = rng.integers(-6, 14, (100, k)) / 2, rng.integers(-3, 7, (60, k)), rng.normal(1, 3, (120, k))
+        halves, whole = rng.integers(-6, 14, (100, k)) / 2, rng.integers(-3, 7, (60, k))
+        real = rng.normal(1, 3, (120, k))
         for w in np.concatenate([halves, whole, real]):
             x = lattice(w, n=n)
             assert x.dtype == np.int64 and x.min() >= 0 and x.sum() == n
@@ -144,7 +149,7 @@ def test_no_lattice_point_is_nearer(k):
 @pytest.mark.parametrize("k, n", [(20, 5), (20, 60), (40, 41), (15, 300)])
 def test_lattice_is_as_near_as_integer_programming_gets(k, n):
     w = np.random.default_rng(k * n).normal(2, 3, k)
-    away = np.hstack([np.eye(k), -np.eye(k)]), np.hstack([-np.eye(k), -np.eye(k)])             # x - w <= t and w - x <= t
+    away = np.hstack([np.eye(k), -np.eye(k)]), np.hstack([-np.eye(k), -np.eye(k)])      # x - w <= t and w - x <= t
     rows = [optimize.LinearConstraint(away[0], ub=w), optimize.LinearConstraint(away[1], ub=-w),
             optimize.LinearConstraint(np.r_[np.ones(k), np.zeros(k)], n, n)]
     best = optimize.milp(np.r_[np.zeros(k), np.ones(k)], constraints=rows, integrality=np.r_[np.ones(k), np.zeros(k)])
@@ -180,13 +185,15 @@ def charged(monkeypatch, values, candidates, **parameters):
     calls = []
     with monkeypatch.context() as patch:
         patch.setattr(mechanisms, "exponential", lambda scores, **rest: calls.append((np.array(scores), rest)) or 0)
-        choose_bins(values, candidates=candidates, **{"low": 0, "high": 1, "epsilon": 1.0, "epsilon_release": 1.0, **parameters})
+        choose_bins(values, candidates=candidates,
+                    **{"low": 0, "high": 1, "epsilon": 1.0, "epsilon_release": 1.0, **parameters})
     assert len(calls) == 1
     return calls[0]
 
 
 def risk(values, m, epsilon):
-    """Leave-one-out risk of the histogram with m bins on [0, 1], and the squared error of Laplace noise 2/epsilon, the long way."""
+    """Leave-one-out risk of the histogram with m bins on [0, 1], and the squared error of Laplace noise 2/epsilon,
+    the long way."""
     n, bins = len(values), np.minimum((np.asarray(values) * m).astype(int), m - 1)
     square = sum(m * (np.sum(bins == j) / n) ** 2 for j in range(m))             # the integral of the squared density
     left_out = sum(m * np.sum(np.delete(bins, i) == bins[i]) / (n - 1) for i in range(n)) / n
@@ -198,9 +205,11 @@ def test_the_score_is_the_risk_and_the_choice_has_the_exact_law(monkeypatch):
     scores = np.array([-risk(values, m, 20.0) for m in candidates])
     found, rest = charged(monkeypatch, values, candidates, epsilon=6.0, epsilon_release=20.0)
     assert found == pytest.approx(scores, rel=1e-12)
-    assert rest["sensitivity"] == pytest.approx(2 * 13 * 5 / 12**2) and rest["epsilon"] == 6.0 and not rest.get("monotone", False)
+    assert rest["sensitivity"] == pytest.approx(2 * 13 * 5 / 12**2)
+    assert rest["epsilon"] == 6.0 and not rest.get("monotone", False)
     rng = np.random.default_rng(10)
-    drawn = [choose_bins(values, candidates=candidates, low=0, high=1, epsilon=6.0, epsilon_release=20.0, rng=rng) for _ in range(12_000)]
+    drawn = [choose_bins(values, candidates=candidates, low=0, high=1, epsilon=6.0, epsilon_release=20.0, rng=rng)
+             for _ in range(12_000)]
     law = exponential_pmf(scores, sensitivity=2 * 13 * 5 / 12**2, epsilon=6.0)
     wrong = [exponential_pmf(scores, sensitivity=2 * 13 * m / 12**2, epsilon=6.0) for m in (3, 8)]
     follows([drawn.count(m) for m in candidates], law, *wrong, [1 / 3] * 3)
@@ -225,9 +234,11 @@ def test_large_samples_get_sensible_bins():
     ages, flat = rng.normal(40, 10, 50_000), rng.uniform(0, 100, 50_000)
 
     def chosen(values, release):
-        return {choose_bins(values, candidates=candidates, low=0, high=100, epsilon=1.0, epsilon_release=release, rng=seed) for seed in range(30)}
+        return {choose_bins(values, candidates=candidates, low=0, high=100,
+                            epsilon=1.0, epsilon_release=release, rng=seed) for seed in range(30)}
 
-    assert min(chosen(ages, 1.0)) == 16 and chosen(ages, 0.005) == {16} and chosen(ages, 0.001) == {4}     # noisier, hence coarser
+    # noisier, hence coarser
+    assert min(chosen(ages, 1.0)) == 16 and chosen(ages, 0.005) == {16} and chosen(ages, 0.001) == {4}
     assert chosen(flat, 0.002) == {1, 4}
 
 
@@ -245,7 +256,8 @@ def test_any_values_can_be_binned(monkeypatch):
 
 def design(branching, height):
     """One row for each node, root first: the bins below it."""
-    return np.vstack([np.kron(np.eye(branching**depth), np.ones(branching ** (height - depth))) for depth in range(height + 1)])
+    return np.vstack([np.kron(np.eye(branching**depth), np.ones(branching ** (height - depth)))
+                      for depth in range(height + 1)])
 
 
 def split(nodes, branching):
@@ -270,7 +282,8 @@ def test_a_tree_of_small_integers_does_not_overflow():
 
 @pytest.mark.parametrize("size, branching", [(3, 2), (6, 2), (8, 3), (10, 4)])
 def test_a_number_of_bins_that_makes_no_complete_tree_is_refused(size, branching):
-    for build in (tree, lambda counts, *, branching: perturb_tree(counts, epsilon=1.0, branching=branching, adjacency="replace")):
+    for build in (tree, lambda counts, *, branching: perturb_tree(counts, epsilon=1.0,
+                                                                  branching=branching, adjacency="replace")):
         with pytest.raises(ValueError, match="power of branching"):
             build(np.ones(size), branching=branching)
     with pytest.raises(ValueError, match="counts"):
@@ -291,12 +304,14 @@ def test_one_person_moves_each_level_by_no_more_than_a_histogram(adjacency):
 def test_every_level_gets_its_share_of_the_budget(adjacency, monkeypatch):
     counts, rng, calls = np.array([5, 0, 2]), np.random.default_rng(13), []
     scale = 2 * STEP[adjacency] / 0.8
-    noise = np.array([np.concatenate(perturb_tree(counts, epsilon=0.8, branching=3, adjacency=adjacency, rng=rng)) for _ in range(12_000)])
+    noise = np.array([np.concatenate(perturb_tree(counts, epsilon=0.8, branching=3, adjacency=adjacency, rng=rng))
+                      for _ in range(12_000)])
     noise -= [7, 5, 0, 2]
     has_scale(noise[:, 0], laplace_cdf, scale, stats.laplace.ppf(TAILS, scale=scale), off=1.12)
     has_scale(noise[:, 1:].ravel(), laplace_cdf, scale, stats.laplace.ppf(TAILS, scale=scale), off=1.07)
     follows(np.bincount((noise > 0) @ [8, 4, 2, 1], minlength=16), [1 / 16] * 16, [1 / 8, 0] * 8)
-    monkeypatch.setattr(mechanisms, "laplace", lambda value, *, sensitivity, epsilon, rng: calls.append(sensitivity / epsilon) or value)
+    monkeypatch.setattr(mechanisms, "laplace",
+                        lambda value, *, sensitivity, epsilon, rng: calls.append(sensitivity / epsilon) or value)
     perturb_tree(np.ones(27), epsilon=2.0, branching=3, adjacency=adjacency)
     assert calls == [4 * STEP[adjacency] / 2.0] * 4
 
@@ -316,7 +331,8 @@ def test_consistent_is_the_least_squares_solution(branching, height):
 @pytest.mark.parametrize("branching, bins", [(2, 256), (3, 243), (4, 256), (10, 100)])
 def test_consistent_leaves_are_opendps(branching, bins):
     rng = np.random.default_rng(15)
-    noisy = [np.round(level + rng.laplace(scale=5, size=level.size)) for level in tree(rng.poisson(20, bins), branching=branching)]
+    noisy = [np.round(level + rng.laplace(scale=5, size=level.size))
+             for level in tree(rng.poisson(20, bins), branching=branching)]
     peer = dp.t.make_consistent_b_ary_tree(branching)(np.concatenate(noisy).astype(int).tolist())
     assert consistent(noisy, branching=branching)[-1] == pytest.approx(np.array(peer)[-bins:], abs=1e-8)
 
@@ -330,7 +346,8 @@ def test_every_range_is_the_direct_sum_from_the_fewest_nodes(branching, height):
     for stop in range(bins + 1):
         fewest = {stop: 0}                       # nodes that fill the bins from here to `stop`
         for start in range(stop - 1, -1, -1):
-            fewest[start] = 1 + min(fewest[start + width] for width in widths if start % width == 0 and start + width <= stop)
+            fewest[start] = 1 + min(fewest[start + width] for width in widths if start % width == 0
+                                    and start + width <= stop)
         for start in range(stop + 1):
             assert range_count(levels, start=start, stop=stop, branching=branching) == counts[start:stop].sum()
             assert range_count(ones, start=start, stop=stop, branching=branching) == fewest[start]
@@ -353,7 +370,8 @@ def test_a_range_beyond_the_bins_is_refused():
 @pytest.mark.parametrize("branching, height", [(2, 3), (3, 2), (4, 1)])
 def test_a_consistent_range_has_the_least_variance_without_bias(branching, height):
     nodes = design(branching, height)
-    map_ = np.column_stack([np.concatenate(consistent(split(unit, branching), branching=branching)) for unit in np.eye(len(nodes))])
+    map_ = np.column_stack([np.concatenate(consistent(split(unit, branching), branching=branching))
+                            for unit in np.eye(len(nodes))])
     assert map_ @ nodes == pytest.approx(nodes, abs=1e-9)                         # unbiased
     covariance, leaves = np.linalg.inv(nodes.T @ nodes), map_[-(branching**height) :]
     better = 0

@@ -30,7 +30,8 @@ def imported(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (whole if (whole := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names)
+            yield from (whole if (whole := f"{node.module}.{alias.name}") in MODULES else node.module
+                        for alias in node.names)
 
 
 def circle(arrows):
@@ -42,7 +43,8 @@ def circle(arrows):
 
 
 def test_dplib_imports_nothing_of_the_book():
-    wanted = {top for name, path in MODULES.items() if name.startswith("dplib") for one in imported(path) if (top := one.split(".")[0]) != "dplib"}
+    wanted = {top for name, path in MODULES.items() if name.startswith("dplib")
+              for one in imported(path) if (top := one.split(".")[0]) != "dplib"}
     assert wanted - set(sys.stdlib_module_names) <= BELOW
 
 
@@ -59,8 +61,10 @@ def test_no_module_is_named_like_a_test():
     assert not [name for name in MODULES if re.fullmatch(r"_?test(_\w+)?|\w+_test", name.rpartition(".")[2])]
 
 
-@pytest.mark.parametrize("old", ["import dplib.teaching", "from dplib.teaching import check", "from dplib.teaching.check import mechanisms"])
+@pytest.mark.parametrize("old", ["import dplib.teaching", "from dplib.teaching import check",
+                                 "from dplib.teaching.check import mechanisms"])
 def test_who_asks_for_the_old_name_is_told_the_new_one(old):
     done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, encoding="utf-8")
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: dplib.teaching is now provable_privacy: from provable_privacy import Explorer, check, source, style")
+        "ImportError: dplib.teaching is now provable_privacy: from provable_privacy import Explorer, check, source, "
+        "style")

@@ -1,4 +1,5 @@
-"""Randomized response, unary encoding and RAPPOR: their laws to the last constant, and estimates whose errors are as large as they say."""
+"""Randomized response, unary encoding and RAPPOR: their laws to the last constant,
+and estimates whose errors are as large as they say."""
 import hashlib
 import itertools
 import math
@@ -64,14 +65,16 @@ def truth_of(epsilon, k):
 def test_the_probability_of_the_truth_means_the_same_epsilon_to_opendp(epsilon):
     assert dp.m.make_randomized_response_bool(prob=truth_of(epsilon, 2)).map(1) == pytest.approx(epsilon, rel=1e-9)
     for k in (3, 8):
-        assert dp.m.make_randomized_response(list(range(k)), prob=truth_of(epsilon, k)).map(1) == pytest.approx(epsilon, rel=1e-9)
+        assert dp.m.make_randomized_response(list(range(k)), prob=truth_of(epsilon, k)).map(1) == pytest.approx(
+            epsilon, rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3)])
 def test_reports_have_the_shape_of_the_values_and_leave_them_alone(shape):
     values = np.full(shape, 1, dtype=np.int8)
     reports = randomized_response(values, epsilon=1.0, k=3, rng=3)
-    assert reports.shape == shape and reports.dtype == np.int64 and np.isin(reports, [0, 1, 2]).all() and (values == 1).all()
+    assert reports.shape == shape and reports.dtype == np.int64
+    assert np.isin(reports, [0, 1, 2]).all() and (values == 1).all()
 
 
 def test_large_epsilons_tell_the_truth_and_small_ones_nothing():
@@ -83,13 +86,15 @@ def test_large_epsilons_tell_the_truth_and_small_ones_nothing():
 
 
 @pytest.mark.parametrize("values, k, ends", [
-    ([-1, 5, 99, 2], 3, [0, 2, 2, 2]), ([-(2**63), 2**63 - 1], 2, [0, 1]), (np.array([2**64 - 1, 1], dtype=np.uint64), 3, [2, 1]),
+    ([-1, 5, 99, 2], 3, [0, 2, 2, 2]), ([-(2**63), 2**63 - 1], 2, [0, 1]),
+    (np.array([2**64 - 1, 1], dtype=np.uint64), 3, [2, 1]),
     (np.array([-128, 127], dtype=np.int8), 300, [0, 127]), (np.array([True, False]), 2, [1, 0]),
 ])  # fmt: skip
 def test_a_value_out_of_range_is_moved_to_the_nearest_end_and_then_as_private_as_any(values, k, ends):
     assert randomized_response(values, epsilon=700.0, k=k, rng=6).tolist() == ends
     for seed in range(20):
-        assert (randomized_response(values, epsilon=0.1, k=k, rng=seed) == randomized_response(ends, epsilon=0.1, k=k, rng=seed)).all()
+        assert (randomized_response(values, epsilon=0.1, k=k, rng=seed) == randomized_response(
+            ends, epsilon=0.1, k=k, rng=seed)).all()
 
 
 # --- the estimate
@@ -180,7 +185,8 @@ def coins(epsilon, method):
 
 
 def law_of_bits(chances):
-    """Law of independent bits with these chances of a one, over the whole numbers that they spell, first bit highest."""
+    """Law of independent bits with these chances of a one, over the whole numbers that they spell,
+    first bit highest."""
     law = np.ones(1)
     for chance in chances:
         law = np.outer(law, [1 - chance, chance]).ravel()
@@ -209,7 +215,8 @@ def test_unary_reports_have_the_exact_law(epsilon, method):
 def test_each_person_and_each_bit_has_coins_of_its_own():
     reports = unary(np.zeros((100_000, 2), dtype=int), epsilon=1.0, k=2, rng=2)
     law = unary_channel(1.0, 2, "optimized")[0]
-    follows(np.bincount(spelled(reports.reshape(-1, 4)), minlength=16), np.outer(law, law).ravel(), np.diag(law).ravel())
+    follows(np.bincount(spelled(reports.reshape(-1, 4)), minlength=16),
+            np.outer(law, law).ravel(), np.diag(law).ravel())
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])
@@ -225,7 +232,8 @@ def test_symmetric_unary_encoding_means_the_same_epsilon_to_opendp(epsilon):
     never, always = (estimate_unary([[bit, 0]], epsilon=epsilon, method="symmetric")[0][0] for bit in (0, 1))
     domain = dp.bitvector_domain(max_weight=1)
     lie = -never / (always - never)
-    assert dp.m.make_randomized_response_bitvec(domain, dp.discrete_distance(), f=2 * lie).map(1) == pytest.approx(epsilon, rel=1e-9)
+    assert dp.m.make_randomized_response_bitvec(domain, dp.discrete_distance(), f=2 * lie).map(1) == pytest.approx(
+        epsilon, rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3)])
@@ -233,11 +241,13 @@ def test_symmetric_unary_encoding_means_the_same_epsilon_to_opendp(epsilon):
 def test_unary_reports_have_one_axis_more_and_leave_the_values_alone(shape, method):
     values = np.full(shape, 1, dtype=np.int8)
     reports = unary(values, epsilon=1.0, k=3, method=method, rng=3)
-    assert reports.shape == (*shape, 3) and reports.dtype == np.uint8 and np.isin(reports, [0, 1]).all() and (values == 1).all()
+    assert reports.shape == (*shape, 3) and reports.dtype == np.uint8
+    assert np.isin(reports, [0, 1]).all() and (values == 1).all()
 
 
 @pytest.mark.parametrize("values, k, ends", [
-    ([-1, 5, 99, 2], 3, [0, 2, 2, 2]), ([-(2**63), 2**63 - 1], 2, [0, 1]), (np.array([2**64 - 1, 1], dtype=np.uint64), 3, [2, 1]),
+    ([-1, 5, 99, 2], 3, [0, 2, 2, 2]), ([-(2**63), 2**63 - 1], 2, [0, 1]),
+    (np.array([2**64 - 1, 1], dtype=np.uint64), 3, [2, 1]),
     (np.array([-128, 127], dtype=np.int8), 300, [0, 127]), (np.array([True, False]), 2, [1, 0]),
 ])  # fmt: skip
 def test_a_value_out_of_range_is_encoded_as_the_nearest_end(values, k, ends):
@@ -274,7 +284,8 @@ def test_the_unary_error_is_the_variance_at_the_estimate(setting, reports):
     frequencies, stderr = estimate_unary(reports, epsilon=epsilon, method=method)
     truth, lie = coins(epsilon, method)
     assert frequencies * (truth - lie) + lie == pytest.approx(np.mean(reports, axis=0))
-    assert stderr**2 == pytest.approx(unary_variance(np.clip(frequencies, 0, 1), len(reports), epsilon, method), rel=1e-9)
+    assert stderr**2 == pytest.approx(unary_variance(np.clip(frequencies, 0, 1), len(reports), epsilon, method),
+                                      rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
@@ -299,7 +310,8 @@ def test_unary_estimates_scatter_as_much_as_they_say(method):
 
 
 def scatter(z, off):
-    """Whether z looks standard normal in its first two moments, and would not if all errors were `off` times as large or small."""
+    """Whether z looks standard normal in its first two moments,
+    and would not if all errors were `off` times as large or small."""
     def refuted(scale):
         squares = ((z / scale) ** 2).sum()
         return min(stats.chi2.cdf(squares, len(z)), stats.chi2.sf(squares, len(z))) < LEVEL / 2
@@ -309,10 +321,11 @@ def scatter(z, off):
 
 
 def test_the_unary_estimate_is_pinned():
-    frequencies, stderr = estimate_unary([[1, 0]] * 3 + [[0, 0]] * 5, epsilon=math.log(3))                   # truth 1/2, lie 1/4
+    frequencies, stderr = estimate_unary([[1, 0]] * 3 + [[0, 0]] * 5, epsilon=math.log(3))      # truth 1/2, lie 1/4
     assert frequencies == pytest.approx([0.5, -1.0])
     assert stderr == pytest.approx([((0.25 + 0.1875) / 2 / 8) ** 0.5 * 4, (0.1875 / 8) ** 0.5 * 4])
-    frequencies, stderr = estimate_unary([[1, 0]] * 3 + [[0, 0]] * 5, epsilon=math.log(9), method="symmetric")   # 3/4, 1/4
+    # 3/4, 1/4
+    frequencies, stderr = estimate_unary([[1, 0]] * 3 + [[0, 0]] * 5, epsilon=math.log(9), method="symmetric")
     assert frequencies == pytest.approx([0.25, -0.5]) and stderr == pytest.approx([(0.1875 / 8) ** 0.5 * 2] * 2)
 
 
@@ -320,7 +333,7 @@ def test_the_unary_estimate_is_pinned():
 @pytest.mark.parametrize("method", METHODS)
 def test_unary_encoding_at_the_ends_of_epsilon(epsilon, method):
     frequencies, stderr = estimate_unary([[1, 0], [1, 0], [1, 0], [0, 1]], epsilon=epsilon, method=method)
-    if epsilon < 1:                              # three ones of four, less the half that are lies, over truth - lie = epsilon/4
+    if epsilon < 1:      # three ones of four, less the half that are lies, over truth - lie = epsilon/4
         assert [frequencies[0] * epsilon, stderr[0] * epsilon] == pytest.approx([1, 1], rel=1e-6)
     else:
         assert frequencies == pytest.approx([1.5, 0.5] if method == "optimized" else [0.75, 0.25])
@@ -330,7 +343,8 @@ def test_unary_encoding_at_the_ends_of_epsilon(epsilon, method):
 
 
 @pytest.mark.parametrize("reports", [
-    [], [[]], [1, 0], [[0, 2]], [[0, -1]], [[0.5, 0]], [[math.nan, 0]], [["0", "1"]], [[None, 1]], [[1], [0]], 1, np.zeros((1, 2, 2)),
+    [], [[]], [1, 0], [[0, 2]], [[0, -1]], [[0.5, 0]], [[math.nan, 0]],
+    [["0", "1"]], [[None, 1]], [[1], [0]], 1, np.zeros((1, 2, 2)),
 ])  # fmt: skip
 def test_reports_that_are_no_table_of_bits_are_refused(reports):
     with pytest.raises(ValueError, match="reports"):
@@ -344,10 +358,12 @@ NOISES = [(0.5, 0.5, 0.75), (0.25, 0.1, 0.6), (0.75, 0.0, 1.0), (0.9, 0.35, 0.4)
 
 
 def law_of_reports(rappor, bloom, n):
-    """Law of n reports from one permanent filter of this Bloom filter: the sum over all permanent filters, straight from the definition."""
+    """Law of n reports from one permanent filter of this Bloom filter: the sum over all permanent filters,
+    straight from the definition."""
     half = rappor.f / 2
     total = 0
-    for permanent, chance in zip(itertools.product([0, 1], repeat=rappor.bits), law_of_bits(np.where(bloom, 1 - half, half))):
+    for permanent, chance in zip(itertools.product([0, 1], repeat=rappor.bits),
+                                 law_of_bits(np.where(bloom, 1 - half, half))):
         once = law_of_bits(np.where(permanent, rappor.q, rappor.p))
         several = np.ones(1)
         for _ in range(n):
@@ -360,8 +376,10 @@ def law_of_reports(rappor, bloom, n):
 @pytest.mark.parametrize("hashes, n", [(1, 1), (2, 1), (1, 2), (2, 2), (2, 3)])
 def test_the_loss_of_n_reports_is_that_of_their_exact_law(f, p, q, hashes, n):
     rappor = Rappor(**SMALL, hashes=hashes, f=f, p=p, q=q)
-    blooms = [bits for bits in itertools.product([0, 1], repeat=4) if 1 <= sum(bits) <= hashes]      # all that a value can have
-    laws = {bits: law_of_reports(rappor, bits, n) for bits in (blooms if n < 3 else [(1, 1, 0, 0), (0, 0, 1, 1), (0, 1, 1, 0)])}
+    # all that a value can have
+    blooms = [bits for bits in itertools.product([0, 1], repeat=4) if 1 <= sum(bits) <= hashes]
+    laws = {bits: law_of_reports(rappor, bits, n)
+            for bits in (blooms if n < 3 else [(1, 1, 0, 0), (0, 0, 1, 1), (0, 1, 1, 0)])}
     for one, other in itertools.permutations(laws, 2):
         loss = exact_epsilon(laws[one], laws[other])
         if sum(np.not_equal(one, other)) == 2 * hashes:
@@ -376,7 +394,8 @@ def test_the_loss_of_the_permanent_filter_is_that_of_its_exact_law(f, p, q):
     laws = [law_of_bits(np.where(bits, 1 - f / 2, f / 2)) for bits in ([1, 1, 0, 0], [0, 0, 1, 1])]
     assert exact_epsilon(*laws) == pytest.approx(rappor.epsilon_permanent, rel=1e-12)
     domain = dp.bitvector_domain(max_weight=2)
-    assert dp.m.make_randomized_response_bitvec(domain, dp.discrete_distance(), f=f).map(1) == pytest.approx(rappor.epsilon_permanent)
+    assert dp.m.make_randomized_response_bitvec(domain, dp.discrete_distance(), f=f).map(1) == pytest.approx(
+        rappor.epsilon_permanent)
 
 
 @pytest.mark.parametrize("f, p, q", NOISES)
@@ -399,7 +418,8 @@ def test_more_reports_lose_more_but_never_more_than_the_permanent_filter(f, p, q
 
 def test_the_losses_are_pinned_and_without_permanent_noise_unlimited():
     rappor = Rappor()
-    assert rappor.epsilon_permanent == pytest.approx(4 * math.log(3)) and rappor.epsilon_one == pytest.approx(2 * math.log(0.6875 * 0.4375 / (0.5625 * 0.3125)))
+    assert rappor.epsilon_permanent == pytest.approx(4 * math.log(3))
+    assert rappor.epsilon_one == pytest.approx(2 * math.log(0.6875 * 0.4375 / (0.5625 * 0.3125)))
     bare = Rappor(hashes=1, f=0.0, p=0.25, q=0.75)
     assert bare.epsilon_permanent == math.inf
     assert bare.epsilon(5) == pytest.approx(10 * math.log(3)) and Rappor(f=0.0, p=0.0, q=1.0).epsilon_one == math.inf
@@ -422,12 +442,14 @@ def test_the_hash_functions_spread_evenly_and_independently():
     filters = Rappor(bits=8, hashes=1, cohorts=2).bloom([*range(20_000)] * 2, np.repeat([0, 1], 20_000))
     one, other = filters.argmax(axis=1).reshape(2, -1)
     follows(np.bincount(one * 8 + other, minlength=64), [1 / 64] * 64, np.eye(8).ravel() / 8)
-    weight = Rappor(bits=8, hashes=2, cohorts=1).bloom(range(20_000), np.zeros(20_000, dtype=int)).sum(axis=1).astype(int)
+    weight = Rappor(bits=8, hashes=2, cohorts=1).bloom(range(20_000), np.zeros(20_000, dtype=int)).sum(axis=1).astype(
+        int)
     follows(np.bincount(weight, minlength=3), [0, 1 / 8, 7 / 8], [0, 0, 1])
 
 
 @pytest.mark.parametrize("values", [
-    [None, math.nan, -0.0, "", "\0", "\ud800", "é" * 1000, b"x", (1, 2), 2**70], np.array([1, 2]), np.array(["a", "b"]), [], range(3),
+    [None, math.nan, -0.0, "", "\0", "\ud800", "é" * 1000, b"x", (1, 2), 2**70],
+    np.array([1, 2]), np.array(["a", "b"]), [], range(3),
 ])  # fmt: skip
 def test_any_value_has_a_filter(values):
     filters = Rappor(hashes=2).permanent(values, np.zeros(len(values), dtype=int), rng=0)
@@ -439,11 +461,14 @@ def test_permanent_filters_and_reports_have_the_exact_law():
     bloom = rappor.bloom(["ada"], [0])[0]
     people = 200_000
     permanent = rappor.permanent(["ada"] * people, np.zeros(people, dtype=int), rng=1)
-    follows(np.bincount(spelled(permanent), minlength=4), *(law_of_bits(np.where(bloom, 1 - f / 2, f / 2)) for f in (0.5, 0.48, 0.52)))
+    follows(np.bincount(spelled(permanent), minlength=4),
+            *(law_of_bits(np.where(bloom, 1 - f / 2, f / 2)) for f in (0.5, 0.48, 0.52)))
     both = np.column_stack([rappor.report(permanent, rng=2), rappor.report(permanent, rng=3)])
     redrawn = law_of_reports(rappor, bloom, 1)
-    follows(np.bincount(spelled(both), minlength=16), law_of_reports(rappor, bloom, 2), np.outer(redrawn, redrawn).ravel(),
-            *(law_of_reports(replace(rappor, **other), bloom, 2) for other in ({"p": 0.21}, {"q": 0.71}, {"f": 0.52})))  # fmt: skip
+    follows(np.bincount(spelled(both), minlength=16), law_of_reports(rappor, bloom, 2),
+            np.outer(redrawn, redrawn).ravel(),
+            *(law_of_reports(replace(rappor, **other), bloom, 2)
+              for other in ({"p": 0.21}, {"q": 0.71}, {"f": 0.52})))  # fmt: skip
     assert rappor.report(permanent[0], rng=1).shape == (2,)
 
 
@@ -462,7 +487,8 @@ def test_decoding_has_no_bias_at_all_when_every_value_is_listed():
     values = [candidates[0], candidates[0], candidates[1]]
     every = np.array(list(itertools.product([0, 1], repeat=3)))
     laws = [law_of_reports(rappor, bloom, 1) for bloom in rappor.bloom(values, [0] * 3)]
-    mean = sum(math.prod(law[report] for law, report in zip(laws, reports)) * rappor.decode(every[list(reports)], [0] * 3, candidates)[0]
+    mean = sum(math.prod(law[report] for law, report in zip(laws, reports))
+               * rappor.decode(every[list(reports)], [0] * 3, candidates)[0]
                for reports in itertools.product(range(8), repeat=3))  # fmt: skip
     assert mean == pytest.approx([2 / 3, 1 / 3])
 
@@ -480,7 +506,8 @@ def test_decoding_finds_planted_frequencies():
     reports, cohorts = collected(rappor, values, rng=1)
     frequencies, stderr = rappor.decode(reports, cohorts, names)
     assert (abs(frequencies - true) < 5 * stderr).all() and (frequencies[:2] > 10 * stderr[:2]).all()
-    order = np.random.default_rng(2).permutation(len(values))                    # neither the order of people nor that of candidates matters
+    # neither the order of people nor that of candidates matters
+    order = np.random.default_rng(2).permutation(len(values))
     again = rappor.decode(reports[order], cohorts[order], names[::-1])
     assert again[0][::-1] == pytest.approx(frequencies) and again[1][::-1] == pytest.approx(stderr)
 
@@ -502,16 +529,19 @@ def test_a_value_that_collides_in_one_cohort_is_told_apart_in_the_others():
         rappor.decode(reports[cohorts == 0], cohorts[cohorts == 0], [0, twin])
 
 
-@pytest.mark.parametrize("f, p, q", [(0.5, 0.5, 0.75), (0.05, 0.0, 1.0)])       # coins decide the error of the one, people that of the other
+# coins decide the error of the one, people that of the other
+@pytest.mark.parametrize("f, p, q", [(0.5, 0.5, 0.75), (0.05, 0.0, 1.0)])
 def test_decoded_frequencies_scatter_as_much_as_they_say(f, p, q):
     rappor, rng = Rappor(bits=12, cohorts=3, f=f, p=p, q=q), np.random.default_rng(1)
-    found = np.array([[part[0] for part in rappor.decode(*collected(rappor, rng.choice(["a", "b", "c"], 400, p=[0.5, 0.3, 0.2]), rng), ["a", "b", "c"])]
+    found = np.array([[part[0] for part in rappor.decode(
+        *collected(rappor, rng.choice(["a", "b", "c"], 400, p=[0.5, 0.3, 0.2]), rng), ["a", "b", "c"])]
                       for _ in range(600)])  # fmt: skip
     assert scatter((found[:, 0] - 0.5) / found[:, 1], off=1.25)
 
 
 @pytest.mark.parametrize("wrong", [
-    {"bits": 1}, {"bits": 2.0}, {"hashes": 0}, {"cohorts": 0}, {"seed": -1}, {"seed": None}, {"f": 1.0}, {"f": -0.1}, {"f": math.nan}, {"p": -0.1},
+    {"bits": 1}, {"bits": 2.0}, {"hashes": 0}, {"cohorts": 0}, {"seed": -1},
+    {"seed": None}, {"f": 1.0}, {"f": -0.1}, {"f": math.nan}, {"p": -0.1},
     {"p": 1.0}, {"q": 0.5}, {"q": 0.4}, {"q": 1.1}, {"q": math.nan}, {"q": "1"},
 ])  # fmt: skip
 def test_rappor_refuses_bad_parameters_by_name(wrong):

@@ -78,8 +78,10 @@ def test_sigma_to_delta_to_sigma_comes_back(sigma, epsilon):
 
 
 def test_sigma_is_proportional_to_the_sensitivity():
-    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0) == pytest.approx(3 * gaussian_sigma(1.0, delta=1e-5), rel=1e-14)
-    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0, method="classic") == pytest.approx(3 * classic_sigma(1, 1e-5), rel=1e-14)
+    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0) == pytest.approx(
+        3 * gaussian_sigma(1.0, delta=1e-5), rel=1e-14)
+    assert gaussian_sigma(1.0, delta=1e-5, sensitivity=3.0, method="classic") == pytest.approx(
+        3 * classic_sigma(1, 1e-5), rel=1e-14)
 
 
 @pytest.mark.parametrize("epsilon, pinned", [(0.1, 48.4480526261), (0.5, 9.68961052521), (1, 4.84480526261)])
@@ -141,7 +143,8 @@ def test_geometric_is_discrete_laplace(sensitivity, epsilon):
 
 
 # 2 q / (1 - q)^2 with q = exp(-epsilon)
-@pytest.mark.parametrize("epsilon, variance", [(0.1, 199.833416634), (0.5, 7.83539617807), (1, 1.84134718842), (2, 0.362030830483)])
+@pytest.mark.parametrize("epsilon, variance",
+                         [(0.1, 199.833416634), (0.5, 7.83539617807), (1, 1.84134718842), (2, 0.362030830483)])
 def test_geometric_has_the_closed_form_variance_and_no_bias(epsilon, variance):
     noise = geometric(np.zeros(DRAWS, dtype=int), sensitivity=1, epsilon=epsilon, rng=5).astype(float)
     mean_is(noise, 0)
@@ -155,7 +158,8 @@ def test_discrete_gaussian_has_its_law(sigma):
 
 
 # by summation of z^2 exp(-z^2 / 2 sigma^2): below sigma = 1 clearly less than sigma^2
-@pytest.mark.parametrize("sigma2, variance", [(0.25, 0.215012675088), (0.5, 0.498979130833), (1, 0.999999788768), (4, 4.0), (100, 100.0)])
+@pytest.mark.parametrize("sigma2, variance",
+                         [(0.25, 0.215012675088), (0.5, 0.498979130833), (1, 0.999999788768), (4, 4.0), (100, 100.0)])
 def test_discrete_gaussian_has_the_summed_variance(sigma2, variance):
     noise = discrete_gaussian(np.zeros(DRAWS, dtype=int), sigma=sigma2**0.5, rng=7).astype(float)
     mean_is(noise, 0)
@@ -180,7 +184,8 @@ def test_noise_is_added_entry_by_entry_in_the_shape_of_the_value(draw, shape):
     assert (value == 40).all()                   # the caller's array is left alone
 
 
-@pytest.mark.parametrize("mechanism, parameters", [(geometric, {"sensitivity": 1, "epsilon": 1.0}), (discrete_gaussian, {"sigma": 2.0})])
+@pytest.mark.parametrize("mechanism, parameters",
+                         [(geometric, {"sensitivity": 1, "epsilon": 1.0}), (discrete_gaussian, {"sigma": 2.0})])
 def test_integers_stay_integers(mechanism, parameters):
     assert mechanism(np.array([1, 2], dtype=np.int8), **parameters, rng=9).dtype == np.int64
     assert all(isinstance(mechanism(value, **parameters, rng=9), (int, np.integer)) for value in (3, True))
@@ -207,8 +212,10 @@ def test_a_scale_that_rounds_to_zero_or_infinity_is_refused(sensitivity, epsilon
 
 @pytest.mark.parametrize("sensitivity, epsilon", [(1.0, 1.0), (3.0, 0.25), (0.5, 2.0)])
 def test_laplace_scale_means_the_same_epsilon_to_opendp_and_dp_accounting(sensitivity, epsilon):
-    scale = laplace(0.0, sensitivity=sensitivity, epsilon=epsilon, rng=1) / laplace(0.0, sensitivity=1, epsilon=1, rng=1)
-    measurement = dp.m.make_laplace(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=float(scale))
+    scale = laplace(0.0, sensitivity=sensitivity, epsilon=epsilon, rng=1) / laplace(
+        0.0, sensitivity=1, epsilon=1, rng=1)
+    measurement = dp.m.make_laplace(dp.atom_domain(T=float, nan=False),
+                                    dp.absolute_distance(T=float), scale=float(scale))
     assert measurement.map(sensitivity) == pytest.approx(epsilon, rel=1e-12)
     loss = from_laplace_mechanism(parameter=float(scale), sensitivity=sensitivity)
     for smaller in (0.3 * epsilon, 0.9 * epsilon):
@@ -239,7 +246,8 @@ SCORES = [30, 25, 8, 2]
     (SCORES, 0.1, [0.424039866438157, 0.330242580035531, 0.141150609872458, 0.104566943653854]),
     (SCORES, 1, [0.924126846175303, 0.0758569508966076, 1.54344900770533e-05, 7.68438012689369e-07]),
     ([0, 0, 1], 2, [0.211941557617085, 0.211941557617085, 0.576116884765829]),
-    ([5, 4, 3, 2, 1], 0.5, [0.310022009896051, 0.241445384076415, 0.188037854187688, 0.146444028088438, 0.114050723751407]),
+    ([5, 4, 3, 2, 1], 0.5,
+     [0.310022009896051, 0.241445384076415, 0.188037854187688, 0.146444028088438, 0.114050723751407]),
 ])  # fmt: skip
 def test_exponential_pmf_is_exact(scores, epsilon, law):
     assert exponential_pmf(scores, sensitivity=1, epsilon=epsilon) == pytest.approx(law, rel=1e-12)
@@ -307,7 +315,8 @@ def test_report_noisy_max_has_its_exact_law(noise, epsilon):
 def test_report_noisy_max_of_monotone_scores_has_half_the_noise(noise):
     draws = report_noisy_max(SCORES, sensitivity=2, epsilon=1, noise=noise, monotone=True, size=DRAWS, rng=15)
     halves = MAX_LAWS[noise](1)                  # the law of sensitivity 1 with the 2
-    follows(np.bincount(draws, minlength=4), halves, *(law(0.1) for law in MAX_LAWS.values()), permute_and_flip_pmf(SCORES, 0.5))
+    follows(np.bincount(draws, minlength=4), halves, *(law(0.1) for law in MAX_LAWS.values()),
+            permute_and_flip_pmf(SCORES, 0.5))
 
 
 @pytest.mark.parametrize("noise", MAX_LAWS)
@@ -315,7 +324,8 @@ def test_the_monotone_rate_costs_epsilon_if_all_scores_move_one_way_and_up_to_tw
     nodes, weights = np.polynomial.legendre.leggauss(24)
     tail, density = {
         "exponential": (lambda x: np.where(x > 0, np.exp(-np.abs(x)), 1.0), lambda x: (x > 0) * np.exp(-np.abs(x))),
-        "laplace": (lambda x: np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2), lambda x: np.exp(-np.abs(x)) / 2),
+        "laplace": (lambda x: np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2),
+                    lambda x: np.exp(-np.abs(x)) / 2),
         "gumbel": (lambda x: -np.expm1(-np.exp(-x)), lambda x: np.exp(-x - np.exp(-x))),
     }[noise]
 
@@ -323,13 +333,15 @@ def test_the_monotone_rate_costs_epsilon_if_all_scores_move_one_way_and_up_to_tw
         """By quadrature on panels between whole numbers, at epsilon = sensitivity = 1: noise of scale 1."""
         x = (np.arange(-30, 60)[:, None] + 0.5 + nodes / 2).ravel()
         w = np.tile(weights / 2, 90)
-        return np.array([np.sum(w * density(x - u) * np.prod([1 - tail(x - v) for j, v in enumerate(scores) if j != i], axis=0))
+        return np.array(
+            [np.sum(w * density(x - u) * np.prod([1 - tail(x - v) for j, v in enumerate(scores) if j != i], axis=0))
                          for i, u in enumerate(scores)])
 
     draws = report_noisy_max([0, 1, 2, 2], sensitivity=1, epsilon=1, noise=noise, monotone=True, size=DRAWS, rng=16)
     follows(np.bincount(draws, minlength=4), law([0, 1, 2, 2]))
     one_way, both_ways = ((law(one), law(other)) for one, other in (([0, 9, 9], [1, 9, 10]), ([0, 9, 9], [1, 8, 8])))
-    assert 0.5 < np.abs(np.log(one_way[0] / one_way[1])).max() <= 1 + 1e-9 < 1.9 < np.abs(np.log(both_ways[0] / both_ways[1])).max() <= 2 + 1e-9
+    assert (0.5 < np.abs(np.log(one_way[0] / one_way[1])).max() <= 1 + 1e-9
+            < 1.9 < np.abs(np.log(both_ways[0] / both_ways[1])).max() <= 2 + 1e-9)
 
 
 @pytest.mark.parametrize("monotone", [False, True])
@@ -346,7 +358,8 @@ def test_noisy_max_with_gumbel_noise_is_the_exponential_mechanism():
 
 def test_permute_and_flip_scores_at_least_as_well_as_the_exponential_mechanism():
     for epsilon in (0.1, 1):                     # its expected score, from the law that the draws follow
-        assert permute_and_flip_pmf(SCORES, epsilon) @ SCORES >= exponential_pmf(SCORES, sensitivity=1, epsilon=epsilon) @ SCORES
+        assert (permute_and_flip_pmf(SCORES, epsilon) @ SCORES
+                >= exponential_pmf(SCORES, sensitivity=1, epsilon=epsilon) @ SCORES)
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
@@ -374,9 +387,11 @@ def test_exponential_pmf_is_a_law_whatever_the_scores(scores, epsilon, monotone)
 # --- the Gaussian's delta
 
 
-# Balle and Wang (2018), Theorem 8: at sigma = 1, epsilon = 1 it is Phi(-1/2) - e Phi(-3/2); at epsilon = 0 it is 2 Phi(1/(2 sigma)) - 1
+# Balle and Wang (2018), Theorem 8: at sigma = 1, epsilon = 1 it is Phi(-1/2) - e Phi(-3/2); at epsilon = 0 it is 2
+# Phi(1/(2 sigma)) - 1
 @pytest.mark.parametrize("epsilon, sigma, delta", [
-    (1, 1, 0.126936737507), (0, 1, 0.382924922548), (0, 0.25, 0.954499736104), (2, 1, 0.0209236358211), (0.1, 10, 0.00875176814581),
+    (1, 1, 0.126936737507), (0, 1, 0.382924922548), (0, 0.25, 0.954499736104),
+    (2, 1, 0.0209236358211), (0.1, 10, 0.00875176814581),
 ])  # fmt: skip
 def test_gaussian_delta_is_pinned(epsilon, sigma, delta):
     assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, rel=1e-10)
@@ -387,7 +402,7 @@ def test_gaussian_delta_is_pinned(epsilon, sigma, delta):
 @given(st.floats(0, 30), st.floats(-2, 2), st.floats(0, 4))
 def test_gaussian_delta_is_never_below_the_truth_and_hardly_above(epsilon, log_sigma, further):
     sigma = 10**log_sigma
-    for loss in (epsilon, abs(0.5 / sigma**2 + further / sigma)):            # the second near where delta leaves 1 behind
+    for loss in (epsilon, abs(0.5 / sigma**2 + further / sigma)):      # the second near where delta leaves 1 behind
         truth = delta_of(sigma, loss)
         if truth > 1e-290:
             assert truth <= gaussian_delta(loss, sigma=sigma) <= truth * (1 + 1e-10) + 1e-15
@@ -408,7 +423,8 @@ def test_gaussian_delta_falls_with_epsilon_and_sigma(epsilon, sigma, factor):
 
 
 @pytest.mark.parametrize("epsilon, sigma, delta", [
-    (0, 1e-300, 1), (1e308, 1e-300, 1), (1e308, 1e300, 0), (1e308, 1.0, 0), (0, 1e300, 0), (5e-324, 1e-10, 1), (0, 1e16, 0),
+    (0, 1e-300, 1), (1e308, 1e-300, 1), (1e308, 1e300, 0), (1e308, 1.0, 0),
+    (0, 1e300, 0), (5e-324, 1e-10, 1), (0, 1e16, 0),
 ])  # fmt: skip
 def test_gaussian_delta_has_no_trouble_at_the_ends(epsilon, sigma, delta):
     assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, abs=1e-14)

@@ -23,9 +23,11 @@ def test_the_museum_is_complete():
 def test_three_variants_keep_what_they_claim_and_one_of_them_claims_more():
     """Nine claim epsilon in all; noise_of_one claims c e1 + e2, which with the even split is what it costs."""
     for c in (1, 2, 5):
-        assert {name for name, variant in VARIANTS.items() if variant.claim(0.5, c) == pytest.approx(0.5)} >= {*VARIANTS} - {"noise_of_one"}
+        assert ({name for name, variant in VARIANTS.items() if variant.claim(0.5, c) == pytest.approx(0.5)}
+                >= {*VARIANTS} - {"noise_of_one"})
         assert VARIANTS["noise_of_one"].claim(0.5, c) == pytest.approx(c * 0.25 + 0.25)
-        kept = {name for name, variant in VARIANTS.items() if variant.guarantee(0.5, c) <= variant.claim(0.5, c) + 1e-12}
+        kept = {name for name, variant in VARIANTS.items()
+                if variant.guarantee(0.5, c) <= variant.claim(0.5, c) + 1e-12}
         assert kept == {*SOUND, "noise_of_one"}
 
 
@@ -67,9 +69,11 @@ def segments(name, asked, answers, threshold, epsilon, c):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_runs_follow_the_exact_law(name, c):
     answers, size = [0.5, -1.0, 2.0, 0.0], 40_000
-    runs = [tuple(run) for run in run_variant(name, answers, threshold=0.25, epsilon=1.0, c=c, size=size, rng=c).tolist()]
+    runs = [tuple(run)
+            for run in run_variant(name, answers, threshold=0.25, epsilon=1.0, c=c, size=size, rng=c).tolist()]
     exact = law(name, answers, 0.25, 1.0, c)
-    assert math.fsum(exact.values()) == pytest.approx(1, abs=1e-9) and set(runs) <= {run for run, p in exact.items() if p > 0}
+    assert math.fsum(exact.values()) == pytest.approx(1, abs=1e-9)
+    assert set(runs) <= {run for run, p in exact.items() if p > 0}
     seen = np.array([runs.count(run) for run, p in exact.items() if p > 1e-3])
     expected = size * np.array([p for p in exact.values() if p > 1e-3])
     assert stats.chi2.sf(((seen - expected) ** 2 / expected).sum(), len(seen) - 1) > 1e-6
@@ -79,7 +83,8 @@ def test_above_threshold_has_the_law_of_algorithm_1():
     """The law test that every other variant in its place must fail: several answers, long silences, a stop."""
     answers, size, noise = [0.0, -2.0, 1.0, -2.0, 1.0, 0.0], 20_000, scales(1.0, c=2)
     rng = np.random.default_rng(11)
-    runs = [tuple(above_threshold(answers, threshold=0.5, sensitivity=1, epsilon=1.0, c=2, rng=rng).tolist()) for _ in range(size)]
+    runs = [tuple(above_threshold(answers, threshold=0.5, sensitivity=1, epsilon=1.0, c=2, rng=rng).tolist())
+            for _ in range(size)]
     outcomes = [(), *((i,) for i in range(6)), *itertools.combinations(range(6), 2)]
     assert set(runs) <= set(outcomes)            # it stops at the second
     exact = []
@@ -124,10 +129,12 @@ def test_losses_are_pinned(name, answers, answers2, outcome, loss):
 @pytest.mark.parametrize("c", [1, 3])
 @pytest.mark.parametrize("name", ["alg3", "reused_value"])
 def test_a_published_value_far_below_makes_every_no_pay(name, c):
-    """All answers lie far above the value and so above the threshold: each No, and the value, costs 1 over the scale."""
+    """All answers lie far above the value and so above the threshold: each No, and the value,
+    costs 1 over the scale."""
     b = VARIANTS[name].noise(1.0, c).query
     for m in (1, 10, 50):
-        loss = exact_loss(name, [0] * (m + 1), [1] * (m + 1), [0] * m + [1], threshold=0.0, epsilon=1.0, c=c, values=[-200.0])
+        loss = exact_loss(name, [0] * (m + 1), [1] * (m + 1), [0] * m + [1],
+                          threshold=0.0, epsilon=1.0, c=c, values=[-200.0])
         assert loss == pytest.approx((m + 1) / b, abs=1e-6)
 
 
@@ -148,7 +155,8 @@ def test_only_releasing_variants_publish_and_only_on_yes():
 
 def first_three(name, c=1):
     def run(answers, size, rng):
-        replies, published = run_variant(name, answers, threshold=0.5, epsilon=1.0, c=c, size=size, values=True, rng=rng)
+        replies, published = run_variant(name, answers, threshold=0.5,
+                                         epsilon=1.0, c=c, size=size, values=True, rng=rng)
         low = np.where(np.nan_to_num(published, nan=9.0) < 0, 2, 0)                # what a value adds: is it low?
         return replies + low * (replies == 1)
 
@@ -176,7 +184,8 @@ def test_the_reused_value_hides_behind_its_noise_and_is_caught_all_the_same():
     hits, rng = np.zeros(2, dtype=int), np.random.default_rng(6)
     for _ in range(3):
         for world, answer in enumerate((0, 1)):
-            replies, published = run_variant("reused_value", [answer] * 9, threshold=0.0, epsilon=1.0, size=500_000, values=True, rng=rng)
+            replies, published = run_variant("reused_value", [answer] * 9,
+                                             threshold=0.0, epsilon=1.0, size=500_000, values=True, rng=rng)
             hits[world] += np.count_nonzero((replies[:, 8] == 1) & (published[:, 8] <= 2))
     assert epsilon_lower_bound(*hits.tolist(), 1_500_000) > 1
 
@@ -191,7 +200,8 @@ def test_an_audit_acquits_the_sound_ones(name, pair):
 def test_algorithm_1_in_the_museum_is_the_algorithm_of_the_package():
     answers = [0.0, 1.0, -1.0]
     index = np.array([*range(3), 3])
-    first = [np.append(np.flatnonzero(run == 1), 3)[0] for run in run_variant("alg1", answers, threshold=0.0, epsilon=1.0, size=40_000, rng=5)]
+    first = [np.append(np.flatnonzero(run == 1), 3)[0]
+             for run in run_variant("alg1", answers, threshold=0.0, epsilon=1.0, size=40_000, rng=5)]
     expected = 40_000 * index_pmf(answers, threshold=0.0, noise=scales(1.0))
     assert stats.chi2.sf(((np.bincount(first, minlength=4)[index] - expected) ** 2 / expected).sum(), 3) > 1e-6
 
@@ -201,7 +211,8 @@ def test_algorithm_1_in_the_museum_is_the_algorithm_of_the_package():
     (lambda: worst_loss("svt", k=3, epsilon=1.0), "name must be one of"),
     (lambda: run_variant("Alg1", [0], threshold=0.0, epsilon=1.0), "name must be one of"),
     (lambda: exact_loss("alg1", [0, 0], [1, 1], [1, 0], threshold=0.0, epsilon=1.0), "stops at positive answer 1"),
-    (lambda: exact_loss("alg1", [0] * 3, [1] * 3, [1, 1, 1], threshold=0.0, epsilon=1.0, c=2), "stops at positive answer 2"),
+    (lambda: exact_loss("alg1", [0] * 3, [1] * 3, [1, 1, 1], threshold=0.0, epsilon=1.0, c=2),
+     "stops at positive answer 2"),
     (lambda: exact_loss("alg5", [1, 0], [1, 0], [0, 1], threshold=0.0, epsilon=1.0), "impossible in both worlds"),
     (lambda: exact_loss("alg1", [0], [1], [1], threshold=0.0, epsilon=1.0, values=[0.0]), "publishes no values"),
     (lambda: exact_loss("alg3", [0], [1], [1], threshold=0.0, epsilon=1.0, values=[0.0, 1.0]), "2 values"),

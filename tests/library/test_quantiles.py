@@ -1,4 +1,5 @@
-"""Private quantiles: the spread that sets the rate is exactly right for every table (brute force), and the sampler has the law."""
+"""Private quantiles: the spread that sets the rate is exactly right for every table (brute force),
+and the sampler has the law."""
 import itertools
 import math
 
@@ -70,7 +71,8 @@ def test_the_density_is_the_exponential_mechanism_on_a_fine_grid(q):
     law = exponential_pmf(-np.abs(below - q * 4), sensitivity=1.0, epsilon=1.4, monotone=q in (0, 1))
     edges, probabilities = quantile_density(values, share=q, low=0, high=4, epsilon=1.4, adjacency="replace")
     assert edges.tolist() == [0, *values, 4]
-    assert probabilities == pytest.approx([law[(a < points) & (points < b)].sum() for a, b in itertools.pairwise(edges)], abs=1e-12)
+    assert probabilities == pytest.approx([law[(a < points) & (points < b)].sum()
+                                           for a, b in itertools.pairwise(edges)], abs=1e-12)
     assert probabilities[2] == 0                 # between the two equal values
 
 
@@ -78,7 +80,7 @@ def test_by_hand():
     edges, probabilities = quantile_density([1, 3], share=0.5, low=0, high=4, epsilon=2.0, adjacency="replace")
     assert probabilities == pytest.approx(np.array([1 / math.e, 2, 1 / math.e]) / (2 + 2 / math.e))
     twice = quantile_density([1, 3], share=0.5, low=0, high=4, epsilon=1.0, adjacency="add/remove")[1]
-    assert twice == pytest.approx(probabilities)                     # the median under add/remove needs half the epsilon
+    assert twice == pytest.approx(probabilities)      # the median under add/remove needs half the epsilon
     assert quantile_density([], share=0.3, low=-1, high=7, epsilon=1.0, adjacency="replace")[1].tolist() == [1]
 
 
@@ -87,7 +89,8 @@ def test_by_hand():
 
 def test_a_draw_follows_the_density_and_is_uniform_inside():
     values, rng = [1, 2, 2, 5, 9], np.random.default_rng(0)
-    draws = np.array([quantile(values, share=0.3, low=0, high=10, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(15_000)])
+    draws = np.array([quantile(values, share=0.3, low=0, high=10, epsilon=1.0, adjacency="replace", rng=rng)
+                      for _ in range(15_000)])
     cells = np.linspace(0, 10, 41)               # the values are among these
 
     def law(epsilon):
@@ -100,7 +103,8 @@ def test_a_draw_follows_the_density_and_is_uniform_inside():
 
 @pytest.mark.parametrize("values, at", [([], None), ([3.0], None), ([2.0] * 50, None), (list(range(10)), 4.5)])
 def test_the_median_is_the_half_quantile(values, at):
-    assert median(values, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4) == quantile(values, share=0.5, low=0, high=9, epsilon=2.0,
+    assert median(values, low=0, high=9, epsilon=2.0, adjacency="replace", rng=4) == quantile(
+        values, share=0.5, low=0, high=9, epsilon=2.0,
             adjacency="replace", rng=4)
     if at:
         assert abs(median(values, low=0, high=9, epsilon=500.0, adjacency="replace", rng=4) - at) <= 0.5
@@ -109,7 +113,8 @@ def test_the_median_is_the_half_quantile(values, at):
 def test_equal_values_leave_no_interval_to_hit_and_a_public_noise_gives_them_one():
     ages, rng = np.repeat([30.0, 50.0, 80.0], [100, 801, 100]), np.random.default_rng(1)
     plain = [median(ages, low=0, high=100, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(200)]
-    spread = [median(ages + rng.uniform(-0.5, 0.5, ages.size), low=0, high=100, epsilon=1.0, adjacency="replace", rng=rng) for _ in range(200)]
+    spread = [median(ages + rng.uniform(-0.5, 0.5, ages.size), low=0, high=100,
+                     epsilon=1.0, adjacency="replace", rng=rng) for _ in range(200)]
     assert np.abs(np.array(plain) - 50).mean() > 5 and np.abs(np.array(spread) - 50).max() < 0.6
 
 
@@ -120,7 +125,8 @@ def joint_law(values, qs, rates, points):
     """log density of two quantiles (upper one first) at all pairs of points, by hand: the product of two laws."""
     def log_law(rows, q, rate, low, high, at):
         edges = np.concatenate([[low], np.sort(rows), [high]])
-        logs = np.log(np.diff(edges), where=np.diff(edges) > 0, out=np.full(len(edges) - 1, -np.inf)) - rate * np.abs(np.arange(len(edges) - 1) - q * len(rows))
+        logs = np.log(np.diff(edges), where=np.diff(edges) > 0, out=np.full(len(edges) - 1, -np.inf)) - rate * np.abs(
+            np.arange(len(edges) - 1) - q * len(rows))
         total = np.logaddexp.reduce(logs)
         below = sum(np.asarray(at) > row for row in rows) if len(rows) else np.zeros(np.shape(at), dtype=int)
         return -rate * np.abs(below - q * len(rows)) - total
@@ -135,14 +141,16 @@ def joint_law(values, qs, rates, points):
     return table
 
 
-QS, RATES = [0.25, 0.5], {"replace": (0.5 / 2, 0.5 / 2), "add/remove": (0.5 / 1, 0.5 / 1)}     # both are medians; two levels
+# both are medians; two levels
+QS, RATES = [0.25, 0.5], {"replace": (0.5 / 2, 0.5 / 2), "add/remove": (0.5 / 1, 0.5 / 1)}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_two_quantiles_follow_the_product_of_their_laws(adjacency):
     values, rng, fine = [0.2, 0.3, 0.6, 0.7, 0.7, 0.9], np.random.default_rng(2), 200
-    draws = np.array([quantiles(values, shares=QS, low=0, high=1, epsilon=6.0, adjacency=adjacency, rng=rng) for _ in range(20_000)])
+    draws = np.array([quantiles(values, shares=QS, low=0, high=1, epsilon=6.0, adjacency=adjacency, rng=rng)
+                      for _ in range(20_000)])
     points = (np.arange(fine) + 0.5) / fine
 
     def law(factor):
@@ -151,7 +159,8 @@ def test_two_quantiles_follow_the_product_of_their_laws(adjacency):
         cells = table.reshape(10, fine // 10, 10, fine // 10).sum(axis=(1, 3))
         return cells / cells.sum()
 
-    inside = (np.floor(draws * 10)[:, 0] < np.floor(draws * 10)[:, 1])       # off the diagonal the quadrature is exact enough
+    # off the diagonal the quadrature is exact enough
+    inside = (np.floor(draws * 10)[:, 0] < np.floor(draws * 10)[:, 1])
     counts = np.histogram2d(draws[inside, 0], draws[inside, 1], bins=np.linspace(0, 1, 11))[0]
     upper = np.triu_indices(10, 1)
     laws = [law(factor)[upper] / law(factor)[upper].sum() for factor in (1, 0.65, 1.5)]
@@ -176,28 +185,33 @@ def test_two_quantiles_together_cost_epsilon(adjacency):
 @pytest.mark.parametrize("m, levels", [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (8, 4)])
 def test_the_levels_are_as_many_as_halvings(m, levels, monkeypatch):
     seen = []
-    monkeypatch.setattr("dplib.quantiles._draw", lambda x, q, low, high, rate, rng: seen.append((len(x), round(q, 9), rate)) or (low + high) / 2)
+    monkeypatch.setattr("dplib.quantiles._draw",
+                        lambda x, q, low, high, rate, rng: seen.append((len(x), round(q, 9), rate)) or (low + high) / 2)
     qs = np.arange(1, m + 1) / (m + 1)
     answers = quantiles(np.linspace(0, 1, 100), shares=qs, low=0, high=1, epsilon=1.0, adjacency="add/remove")
     assert len(seen) == m and (np.diff(answers) > 0).all()
     assert len({rate for *_, rate in seen}) <= levels
     assert seen[0][2] == pytest.approx(1 / levels / (2 * max(seen[0][1], 1 - seen[0][1])))
     if m in (1, 3, 7):
-        assert [q for _, q, _ in seen] == [0.5] * m and sum(n for n, *_ in seen) == 100 * levels      # every level reads each row once
+        # every level reads each row once
+        assert [q for _, q, _ in seen] == [0.5] * m and sum(n for n, *_ in seen) == 100 * levels
 
 
 def test_a_level_of_two_ranges_costs_a_replaced_row_twice(monkeypatch):
     rates = []
-    monkeypatch.setattr("dplib.quantiles._draw", lambda x, q, low, high, rate, rng: rates.append(rate) or (low + high) / 2)
+    monkeypatch.setattr("dplib.quantiles._draw", lambda x, q, low, high, rate, rng: rates.append(rate)
+                        or (low + high) / 2)
     quantiles([], shares=[0.1, 0.5, 0.6], low=0, high=1, epsilon=1.0, adjacency="replace")
-    assert rates == pytest.approx([0.5 / 2, 0.5 / (1.6 + 1.6), 0.5 / (1.6 + 1.6)])     # shares 1/5 and 1/5: spread 2 * 4/5 each
+    # shares 1/5 and 1/5: spread 2 * 4/5 each
+    assert rates == pytest.approx([0.5 / 2, 0.5 / (1.6 + 1.6), 0.5 / (1.6 + 1.6)])
     rates.clear()
     quantiles([], shares=[0, 0.5, 1], low=0, high=1, epsilon=1.0, adjacency="replace")
     assert rates == pytest.approx([0.5 / 2, 0.5 / 2, 0.5 / 2])       # a minimum and a maximum: 1 each
 
 
 @PROPERTY
-@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12), st.lists(st.integers(0, 16), min_size=1, max_size=6, unique=True),
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12),
+       st.lists(st.integers(0, 16), min_size=1, max_size=6, unique=True),
        st.sampled_from([1e-6, 1.0, 1e6, 1e300]), st.integers(0, 99))  # fmt: skip
 def test_answers_are_sorted_and_in_range_whatever_the_values(values, sixteenths, epsilon, seed):
     qs = np.sort(sixteenths) / 16
@@ -223,9 +237,11 @@ def test_a_nan_counts_as_the_lower_bound():
 
 
 @pytest.mark.parametrize("change, name", [
-    ({"share": -0.1}, "share"), ({"share": 1.1}, "share"), ({"share": math.nan}, "share"), ({"share": "half"}, "share"), ({"low": 5}, "low"),
+    ({"share": -0.1}, "share"), ({"share": 1.1}, "share"), ({"share": math.nan}, "share"),
+    ({"share": "half"}, "share"), ({"low": 5}, "low"),
     ({"low": 6}, "low"),
-    ({"low": -1e308, "high": 1e308}, "high"), ({"high": math.inf}, "high"), ({"epsilon": 0}, "epsilon"), ({"adjacency": "swap"}, "adjacency"),
+    ({"low": -1e308, "high": 1e308}, "high"), ({"high": math.inf}, "high"),
+    ({"epsilon": 0}, "epsilon"), ({"adjacency": "swap"}, "adjacency"),
     ({"values": [[1.0]]}, "values"), ({"values": 1.0}, "values"),
 ])  # fmt: skip
 def test_bad_public_parameters_are_refused(change, name):
@@ -235,7 +251,8 @@ def test_bad_public_parameters_are_refused(change, name):
             function(**{**right, **change})
 
 
-@pytest.mark.parametrize("qs", [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1], [1.1], [math.nan], [0.1, math.nan], "ab", None, [[0.5]]])
+@pytest.mark.parametrize("qs", [[], 0.5, [0.5, 0.5], [0.6, 0.5], [-0.1],
+                                [1.1], [math.nan], [0.1, math.nan], "ab", None, [[0.5]]])
 def test_bad_lists_of_quantiles_are_refused(qs):
     with pytest.raises(ValueError, match="shares"):
         quantiles([1.0], shares=qs, low=0, high=5, epsilon=1.0, adjacency="replace")

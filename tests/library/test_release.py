@@ -8,7 +8,8 @@ import pytest
 from dplib.budget import Budget
 from dplib.release import Card, Question, odds, plan
 
-QUESTIONS = [Question("month", 1, 25), Question("zip", 1, 30), Question("lines", 1, 20), Question("dollars", 3000, 40_000)]
+QUESTIONS = [Question("month", 1, 25), Question("zip", 1, 30), Question("lines", 1, 20),
+             Question("dollars", 3000, 40_000)]
 FIELDS = {field.name: "said" for field in dataclasses.fields(Card) if field.type == "str"}
 
 
@@ -46,26 +47,31 @@ def test_a_total_that_is_too_small_widens_every_interval_alike():
 @pytest.mark.parametrize("prior", [0.001, 0.25, 0.5, 0.9])
 def test_what_a_loss_means(epsilon, prior):
     found = odds(epsilon, prior=prior)
-    assert (1 - found.posterior) * math.exp(epsilon) * prior / (1 - prior) == pytest.approx(found.posterior, abs=1e-6 if epsilon < 10 else 1.0)
+    assert (1 - found.posterior) * math.exp(epsilon) * prior / (1 - prior) == pytest.approx(
+        found.posterior, abs=1e-6 if epsilon < 10 else 1.0)
     assert found.factor == pytest.approx(math.exp(epsilon))
-    assert found.advantage == pytest.approx(math.expm1(epsilon) / (math.exp(epsilon) + 1))          # of randomized response, which attains it
+    # of randomized response, which attains it
+    assert found.advantage == pytest.approx(math.expm1(epsilon) / (math.exp(epsilon) + 1))
 
 
 def test_a_loss_without_end_means_certainty():
-    assert odds(1e6).posterior == odds(1e6).advantage == 1 and odds(1e6).factor == math.inf and math.isfinite(odds(708.0).factor)
+    assert odds(1e6).posterior == odds(1e6).advantage == 1
+    assert odds(1e6).factor == math.inf and math.isfinite(odds(708.0).factor)
 
 
 def test_a_card_agrees_with_its_ledger():
     card().check(purse())
     page = card(product="Visits").markdown(purse())
-    assert page.startswith("# Visits\n") and "| one | 0.25 | 0 |" in page and "| two | 0.5 | 1e-07 |" in page and "| epsilon | 0.75 |" in page
+    assert page.startswith("# Visits\n") and "| one | 0.25 | 0 |" in page
+    assert "| two | 0.5 | 1e-07 |" in page and "| epsilon | 0.75 |" in page
 
 
 @pytest.mark.parametrize(("other", "said"), [
     ({"epsilon": 0.5}, "epsilon is 0.5 on the card and 0.75 in the ledger"), ({"delta": 0.0}, "delta is 0 on the card"),
     ({"epsilon": 0.7499999}, "epsilon is 0.7499999 on the card and 0.75"), ({"epsilon": 0.751}, "epsilon is 0.751"),
     ({"epsilon": math.nan}, "is nan on the card"),
-    ({"unit": " "}, "unit is empty"), ({"unit": None}, "unit is empty"), ({"raw_data": "", "audit": ""}, "audit is empty; raw_data is empty"),
+    ({"unit": " "}, "unit is empty"), ({"unit": None}, "unit is empty"),
+    ({"raw_data": "", "audit": ""}, "audit is empty; raw_data is empty"),
 ])
 def test_a_card_that_does_not_is_refused(other, said):
     for call in (card(**other).check, card(**other).markdown):
@@ -79,7 +85,8 @@ def test_a_card_may_round_its_losses_up_and_its_page_does():
         budget.spend(epsilon, delta=1.23411e-7)
     for epsilon in (budget.spent, 0.59412, 0.5946):
         page = card(epsilon=epsilon, delta=3.7024e-7).markdown(budget)
-        assert f"| epsilon | {'0.5946' if epsilon == 0.5946 else '0.5942'} |" in page and "| delta | 3.703e-07 |" in page
+        assert f"| epsilon | {'0.5946' if epsilon == 0.5946 else '0.5942'} |" in page
+        assert "| delta | 3.703e-07 |" in page
         assert "| 0.1 | 1.235e-07 |" in page and "| 0.2 | 1.235e-07 |" in page and "| 0.2942 | 1.235e-07 |" in page
 
 
@@ -115,7 +122,8 @@ def test_two_questions_need_two_names():
         plan([Question("a", 1, 1), Question("a", 1, 2)])
 
 
-@pytest.mark.parametrize("question", [Question("a", 0, 1), Question("a", 1, -1), Question("a", math.nan, 1), Question("a", 1, 1, cells=0)])
+@pytest.mark.parametrize("question", [Question("a", 0, 1), Question("a", 1, -1),
+                                      Question("a", math.nan, 1), Question("a", 1, 1, cells=0)])
 def test_a_question_is_checked(question):
     with pytest.raises(ValueError, match="must be"):
         plan([question])

@@ -16,7 +16,7 @@ def cells(values, edges):
     return np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
 
 
-# ------------------------------------------------------------------------------------------------------------------ shares
+# --------------------------------------------------------------------------------------------------------------- shares
 
 @pytest.mark.parametrize("servers", [2, 3, 7])
 def test_shares_add_up_to_the_sum_of_the_values(servers):
@@ -47,14 +47,16 @@ def test_all_servers_but_one_see_uniform_numbers(seen, value):
 
 
 def test_a_share_does_not_follow_its_value():
-    one, other = (split(np.full(DRAWS, value), servers=2, rng=seed)[1] / MODULUS for value, seed in ((1, 1), (2**31, 2)))
+    one, other = (split(np.full(DRAWS, value), servers=2, rng=seed)[1] / MODULUS
+                  for value, seed in ((1, 1), (2**31, 2)))
     assert stats.ks_2samp(one, other).pvalue > LEVEL
 
 
-# ------------------------------------------------------------------------------------------------------------ noise in parts
+# ------------------------------------------------------------------------------------------------------- noise in parts
 
 @pytest.mark.long
-@pytest.mark.parametrize(("parties", "epsilon", "sensitivity"), [(1, 1.0, 1), (10, 1.0, 1), (100, 0.5, 1), (40, 1.0, 3)])
+@pytest.mark.parametrize(("parties", "epsilon", "sensitivity"),
+                         [(1, 1.0, 1), (10, 1.0, 1), (100, 0.5, 1), (40, 1.0, 3)])
 def test_parts_add_up_to_discrete_laplace_noise(parties, epsilon, sensitivity):
     size = 4_000_000 // max(parties, 40)
     noise = laplace_share((parties, size), sensitivity=sensitivity, epsilon=epsilon, parties=parties, rng=7).sum(axis=0)
@@ -82,7 +84,8 @@ def test_the_law_of_what_is_left_is_that_of_the_parts():
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0])
 def test_the_law_is_gauss_hypergeometric_and_inverts_its_transform(honest, epsilon):
     q, z = math.exp(-epsilon), np.arange(40.0)
-    closed = (1 - q) ** (2 * honest) * q**z * special.poch(honest, z) / special.factorial(z) * special.hyp2f1(honest, honest + z, z + 1, q**2)
+    closed = (1 - q) ** (2 * honest) * q**z * special.poch(honest, z) / special.factorial(z) * special.hyp2f1(
+        honest, honest + z, z + 1, q**2)
     law = shared_pmf(np.arange(40), honest=honest, epsilon=epsilon)
     assert np.allclose(law, closed, rtol=1e-9, atol=0)
     angle = 2 * np.pi * np.arange(4096) / 4096
@@ -98,7 +101,7 @@ def test_all_parts_together_are_discrete_laplace():
         assert np.allclose(law, math.tanh(rate / 2) * np.exp(-rate * abs(z)), rtol=1e-12, atol=0)
 
 
-# ---------------------------------------------------------------------------------------------------------------- collusion
+# ------------------------------------------------------------------------------------------------------------ collusion
 
 @pytest.mark.parametrize(("honest", "loss"), list(zip(HONEST, [1.0, 1.099, 1.675, 2.373, 3.296, 5.604], strict=True)))
 def test_the_loss_of_a_conspiracy(honest, loss):
@@ -136,7 +139,8 @@ def test_more_honest_people_than_planned_do_not_lower_epsilon():
 
 def test_an_audit_finds_the_loss_that_the_colluders_see():
     def run(count, size, rng):
-        return (count + laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(float)
+        return (count + laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(
+            float)
 
     found = audit.audit(run, 0, 1, n=60_000, rng=1)
     assert 2.2 < found.epsilon <= collusion_epsilon(0.25, epsilon=1.0)
@@ -145,7 +149,8 @@ def test_an_audit_finds_the_loss_that_the_colluders_see():
 def test_parts_that_suffice_for_the_honest_keep_the_promise():
     """Half of the people may tell theirs: what the others hold is all of the noise."""
     def run(count, size, rng):
-        return (count + laplace_share((10, size), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=rng).sum(axis=0)).astype(float)
+        return (count + laplace_share((10, size), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=rng).sum(
+            axis=0)).astype(float)
 
     assert 0.9 < audit.audit(run, 0, 1, n=60_000, rng=1).epsilon <= 1
     whole = laplace_share((20, DRAWS), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=2).sum(axis=0)
@@ -159,15 +164,20 @@ def test_a_part_of_a_discrete_gaussian_is_nearly_always_zero():
     assert not part.any() and laplace_share(DRAWS, sensitivity=1, epsilon=0.4, parties=1000, rng=1).any()
 
 
-# ---------------------------------------------------------------------------------------------------------------- bad input
+# ------------------------------------------------------------------------------------------------------------ bad input
 
 @pytest.mark.parametrize("call", [
-    lambda: split([1.5], servers=2), lambda: split([1], servers=1), lambda: split([1], servers=2.0), lambda: join([0.5]), lambda: join(3),
-    lambda: laplace_share(3, sensitivity=1, epsilon=0, parties=3), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=0),
+    lambda: split([1.5], servers=2), lambda: split([1], servers=1), lambda: split([1], servers=2.0),
+    lambda: join([0.5]), lambda: join(3),
+    lambda: laplace_share(3, sensitivity=1, epsilon=0, parties=3),
+    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=0),
     lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=2.5),
-    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=0), lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=1.1),
-    lambda: laplace_share(3, sensitivity=0, epsilon=1.0, parties=3.5), lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
-    lambda: shared_pmf([0], honest=1.0, epsilon=1e-7), lambda: collusion_epsilon(0.5, epsilon=-1.0), lambda: collusion_epsilon(math.nan, epsilon=1.0),
+    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=0),
+    lambda: laplace_share(3, sensitivity=1, epsilon=1.0, parties=3, honest=1.1),
+    lambda: laplace_share(3, sensitivity=0, epsilon=1.0, parties=3.5),
+    lambda: shared_pmf([0.5], honest=1.0, epsilon=1.0),
+    lambda: shared_pmf([0], honest=1.0, epsilon=1e-7), lambda: collusion_epsilon(0.5, epsilon=-1.0),
+    lambda: collusion_epsilon(math.nan, epsilon=1.0),
 ])
 def test_public_parameters_are_checked(call):
     with pytest.raises(ValueError, match=r"must (be|lie|have|hold)|whole number"):

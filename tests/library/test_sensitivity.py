@@ -1,4 +1,5 @@
-"""Every stated sensitivity is the brute-force one: no neighbour of any small table moves the answer further, and one attains it."""
+"""Every stated sensitivity is the brute-force one: no neighbour of any small table moves the answer further,
+and one attains it."""
 import itertools
 import math
 
@@ -41,7 +42,8 @@ def test_bounded_mean_is_exact_under_replace(low, high, n):
     def query(rows):
         return clip(rows, low=low, high=high).mean()
 
-    assert bounded_mean(low=low, high=high, n=n) == pytest.approx(largest(query, range(low, high + 1), "replace", sizes=[n]), rel=1e-12)
+    assert bounded_mean(low=low, high=high, n=n) == pytest.approx(
+        largest(query, range(low, high + 1), "replace", sizes=[n]), rel=1e-12)
 
 
 @pytest.mark.parametrize("adjacency, expected", [("add/remove", 1), ("replace", 2)])
@@ -58,7 +60,8 @@ def test_histogram_in_l2_is_the_root_of_two_under_replace():
 
     pairs = itertools.product(itertools.product(range(3), repeat=2), repeat=2)
     moves = [query(one) - query(two) for one, two in pairs if sum(a != b for a, b in zip(one, two)) == 1]
-    assert histogram("replace", norm=2) == pytest.approx(max(np.linalg.norm(move) for move in moves)) == pytest.approx(math.sqrt(2))
+    assert (histogram("replace", norm=2) == pytest.approx(max(np.linalg.norm(move) for move in moves))
+            == pytest.approx(math.sqrt(2)))
     assert histogram("add/remove", norm=2) == 1
 
 
@@ -69,7 +72,8 @@ INTERVALS = st.tuples(st.integers(-50, 50), st.integers(-50, 50)).map(sorted)
 @given(INTERVALS, st.lists(st.integers(-60, 60), max_size=6), st.sampled_from(ADJACENCIES))
 def test_no_table_moves_a_clipped_sum_further(bounds, table, adjacency):
     low, high = bounds
-    seen = empirical(lambda rows: clip(rows, low=low, high=high).sum(), table, universe=[-60, low, high, 60, 0], adjacency=adjacency)
+    seen = empirical(lambda rows: clip(rows, low=low, high=high).sum(),
+                     table, universe=[-60, low, high, 60, 0], adjacency=adjacency)
     assert seen <= bounded_sum(low=low, high=high, adjacency=adjacency)
     if adjacency == "add/remove":                # the row that attains it may always be added
         assert seen == bounded_sum(low=low, high=high, adjacency=adjacency)
@@ -78,12 +82,14 @@ def test_no_table_moves_a_clipped_sum_further(bounds, table, adjacency):
 @PROPERTY
 @given(st.lists(st.integers(0, 3), max_size=6), st.sampled_from(ADJACENCIES))
 def test_no_table_moves_a_histogram_further_and_each_attains_it(table, adjacency):
-    seen = empirical(lambda rows: np.bincount(np.array(rows, dtype=int), minlength=4), table, universe=range(4), adjacency=adjacency)
+    seen = empirical(lambda rows: np.bincount(np.array(rows, dtype=int), minlength=4),
+                     table, universe=range(4), adjacency=adjacency)
     assert seen == (histogram(adjacency) if table or adjacency == "add/remove" else 0)
 
 
 @PROPERTY
-@given(st.lists(st.floats(allow_nan=True, allow_infinity=True)), st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300)).map(sorted))
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True)),
+       st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300)).map(sorted))
 def test_clip_lands_in_the_interval_and_moves_nothing_that_was_there(values, bounds):
     low, high = bounds
     clipped = clip(values, low=low, high=high)
@@ -106,7 +112,8 @@ def test_an_unclipped_nan_would_make_a_sum_useless_and_a_clipped_one_does_not():
 def test_empirical_is_the_local_sensitivity():
     assert empirical(max, [1, 2, 9], universe=range(11), adjacency="add/remove") == 7          # take the 9 away
     assert empirical(max, [9, 9, 9], universe=range(11), adjacency="replace") == 1
-    assert empirical(np.median, [0, 0, 10], universe=range(11), adjacency="replace") == 10     # the median can jump all the way
+    # the median can jump all the way
+    assert empirical(np.median, [0, 0, 10], universe=range(11), adjacency="replace") == 10
     assert empirical(sum, [], universe=range(11), adjacency="replace") == 0                    # nobody to replace
 
 

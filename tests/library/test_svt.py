@@ -1,4 +1,5 @@
-"""The sparse vector technique: exact laws and losses by quadrature, samplers that follow them, and a run that really stops."""
+"""The sparse vector technique: exact laws and losses by quadrature, samplers that follow them,
+and a run that really stops."""
 import itertools
 import math
 
@@ -10,14 +11,24 @@ from laws import DRAWS, PROPERTY, follows, has_scale
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from dplib.svt import AboveThreshold, Scales, above_threshold, index_pmf, log_laplace_cdf, log_probability, numeric_sparse, scales
+from dplib.svt import (
+    AboveThreshold,
+    Scales,
+    above_threshold,
+    index_pmf,
+    log_laplace_cdf,
+    log_probability,
+    numeric_sparse,
+    scales,
+)
 
 NO, YES = 0, 1
 SPLITS = ("even", "optimal")
 
 
 def loss(outcome, answers, others, threshold, noise):
-    return log_probability(outcome, answers, threshold=threshold, noise=noise) - log_probability(outcome, others, threshold=threshold, noise=noise)
+    return log_probability(outcome, answers, threshold=threshold, noise=noise) - log_probability(
+        outcome, others, threshold=threshold, noise=noise)
 
 
 # --- scales
@@ -29,7 +40,8 @@ def test_the_laplace_cdf_takes_numbers_of_any_type():
         assert log_laplace_cdf(np.array([1, 5], dtype=kind)) == pytest.approx(stats.laplace.logcdf([1, 5]))
 
 
-@pytest.mark.parametrize("c, monotone, threshold, query", [(1, False, 2, 4), (5, False, 2, 20), (1, True, 2, 2), (5, True, 2, 10)])
+@pytest.mark.parametrize("c, monotone, threshold, query",
+                         [(1, False, 2, 4), (5, False, 2, 20), (1, True, 2, 2), (5, True, 2, 10)])
 def test_even_scales_are_the_textbook_ones(c, monotone, threshold, query):
     assert scales(1.0, c=c, monotone=monotone) == (threshold, query, math.inf)
     assert scales(0.5, c=c, monotone=monotone, sensitivity=3) == (6 * threshold, 6 * query, math.inf)
@@ -82,19 +94,23 @@ def test_index_law_is_pinned(answers, threshold, law):
 
 def test_index_law_of_a_long_descent_is_pinned():
     # sums of ages clipped at b minus those at b + 5, epsilon = .1: the search for a clipping bound in many tutorials
-    answers = [-32561] * 4 + [-29431, -25365, -21101, -16738, -12635, -8890, -5865, -3723, -2032, -1008, -468, -195, -79, -47] + [0] * 12
+    answers = [-32561] * 4 + [-29431, -25365, -21101, -16738, -12635, -8890,
+                              -5865, -3723, -2032, -1008, -468, -195, -79, -47] + [0] * 12
     law = index_pmf(answers, threshold=0.0, noise=scales(0.1))
-    assert law[13:22] == pytest.approx([7.58032449282e-12, 5.52920130895e-06, 0.00508024216608, 0.0883204525539, 0.160548691244,
-                                        0.342870854139, 0.158313403101, 0.083249347937, 0.0481028854473], rel=1e-9)  # fmt: skip
+    assert law[13:22] == pytest.approx([7.58032449282e-12, 5.52920130895e-06, 0.00508024216608, 0.0883204525539,
+                                        0.160548691244, 0.342870854139, 0.158313403101, 0.083249347937,
+                                        0.0481028854473], rel=1e-9)  # fmt: skip
     assert law[-1] == pytest.approx(0.0206673492526, rel=1e-9) and law[:8] == pytest.approx(0, abs=1e-180)
 
 
 @PROPERTY
-@given(st.lists(st.floats(-20, 20), min_size=1, max_size=6), st.floats(-10, 10), st.floats(0.05, 10), st.sampled_from(SPLITS))
+@given(st.lists(st.floats(-20, 20), min_size=1, max_size=6), st.floats(-10, 10),
+       st.floats(0.05, 10), st.sampled_from(SPLITS))
 def test_index_law_is_a_law_and_agrees_with_log_probability(answers, threshold, epsilon, split):
     noise = scales(epsilon, split=split)
     law = index_pmf(answers, threshold=threshold, noise=noise)
-    singles = [log_probability([NO] * i + [YES], answers, threshold=threshold, noise=noise) for i in range(len(answers))]
+    singles = [log_probability([NO] * i + [YES], answers, threshold=threshold, noise=noise)
+               for i in range(len(answers))]
     singles.append(log_probability([NO] * len(answers), answers, threshold=threshold, noise=noise))
     assert law.sum() == pytest.approx(1, abs=1e-10)
     assert law == pytest.approx(np.exp(singles), rel=1e-8, abs=1e-300)
@@ -111,26 +127,30 @@ def test_log_probability_is_the_integral_over_the_threshold(outcome, noise):
 
     corners = [-200, *sorted([*answers, threshold]), 200]
     total = sum(integrate.quad(density, a, b, epsabs=1e-14, epsrel=1e-12)[0] for a, b in itertools.pairwise(corners))
-    assert log_probability(outcome, answers, threshold=threshold, noise=noise) == pytest.approx(math.log(total), abs=1e-8)
+    assert log_probability(outcome, answers, threshold=threshold, noise=noise) == pytest.approx(
+        math.log(total), abs=1e-8)
 
 
 def test_log_probability_ignores_answers_after_the_last_reply_and_does_not_underflow():
     noise = scales(1.0)
-    assert log_probability([NO, YES], [0, 1, 99], threshold=0.0, noise=noise) == log_probability([NO, YES], [0, 1], threshold=0.0, noise=noise)
+    assert log_probability([NO, YES], [0, 1, 99], threshold=0.0, noise=noise) == log_probability(
+        [NO, YES], [0, 1], threshold=0.0, noise=noise)
     far = log_probability([YES] * 10, [-1e4] * 10, threshold=0.0, noise=noise)
-    assert far == pytest.approx(-1e4 / 2, rel=0.01)                                  # the threshold comes down, at 1/2 a unit
+    assert far == pytest.approx(-1e4 / 2, rel=0.01)      # the threshold comes down, at 1/2 a unit
 
 
 @pytest.mark.parametrize("gap", [5e-324, 1e-300, 1e-20, 1e-13, 1e-11, 0.5])
 @pytest.mark.parametrize("centre", [0.0, 5.0, -3.0])
 def test_close_answers_are_told_apart_by_density_times_width(gap, centre):
-    """Without noise on the answers, (No, Yes) on 0 and a gap is a threshold between the two; with noise, a tiny gap changes nothing."""
+    """Without noise on the answers, (No, Yes) on 0 and a gap is a threshold between the two; with noise,
+    a tiny gap changes nothing."""
     density, _ = integrate.quad(lambda u: math.exp(-abs(u * gap - centre) / 2) / 4, 0, 1)
     exact = log_probability([NO, YES], [0.0, gap], threshold=centre, noise=Scales(2, 0, math.inf))
     assert exact == pytest.approx(math.log(gap) + math.log(density), abs=1e-9 if gap == 0.5 else 1e-11)
     if gap < 1e-12:
         noise = Scales(2, 0.25, math.inf)
-        assert index_pmf([0.0, gap], threshold=centre, noise=noise) == pytest.approx(index_pmf([0.0, 0.0], threshold=centre, noise=noise), rel=1e-11)
+        assert index_pmf([0.0, gap], threshold=centre, noise=noise) == pytest.approx(
+            index_pmf([0.0, 0.0], threshold=centre, noise=noise), rel=1e-11)
 
 
 @pytest.mark.parametrize("answers", [[math.inf], [math.nan, 0.0], [[0.0, 1.0]]])
@@ -155,7 +175,8 @@ def test_false_alarm_margins_are_pinned(k, margin):
 
 
 @pytest.mark.parametrize("e1, e2, m, exact", [
-    (0.5, 0.5, 1, 0.395815334), (0.5, 0.5, 2, 0.589147299), (0.5, 0.5, 5, 0.899814687), (0.5, 0.5, 10, 0.994010164), (0.5, 0.5, 50, 1.0),
+    (0.5, 0.5, 1, 0.395815334), (0.5, 0.5, 2, 0.589147299), (0.5, 0.5, 5, 0.899814687),
+    (0.5, 0.5, 10, 0.994010164), (0.5, 0.5, 50, 1.0),
     (0.3, 0.7, 1, 0.514107601), (0.3, 0.7, 2, 0.739278735), (0.3, 0.7, 10, 0.998515699), (0.3, 0.7, 50, 1.0),
     (1, 1, 1, 0.77394559), (1, 1, 5, 1.81609812), (1, 1, 10, 1.98588325), (1, 1, 50, 2.0),
 ])  # fmt: skip
@@ -226,8 +247,10 @@ def conversation(answers, **parameters):
 @pytest.mark.parametrize("c, size", [(1, 10), (3, 10), (1, 4095), (2, 4096), (2, 4097), (5, 13_000), (40, 13_000)])
 @pytest.mark.parametrize("seed", range(4))
 def test_arrays_lists_iterators_and_conversations_give_the_same_replies(c, size, seed):
-    answers = np.random.default_rng(seed).normal(-4 * c * math.log(size / (4 * c) + 1), 1, size)     # so low that about 2 c pass, anywhere
-    parameters = {"sensitivity": 1, "epsilon": 1.0, "c": c, "split": SPLITS[seed % 2], "monotone": seed > 1, "rng": seed}
+    # so low that about 2 c pass, anywhere
+    answers = np.random.default_rng(seed).normal(-4 * c * math.log(size / (4 * c) + 1), 1, size)
+    parameters = {"sensitivity": 1, "epsilon": 1.0, "c": c, "split": SPLITS[seed % 2],
+                  "monotone": seed > 1, "rng": seed}
     expected = above_threshold(answers, threshold=3.0, **parameters).tolist()
     assert above_threshold(list(answers), threshold=3.0, **parameters).tolist() == expected
     assert above_threshold(iter(answers), threshold=3.0, **parameters).tolist() == expected
@@ -239,7 +262,8 @@ def test_arrays_lists_iterators_and_conversations_give_the_same_replies(c, size,
 def test_indices_are_counted_across_blocks():
     answers = np.full(20_000, -1e9)
     answers[[4095, 4096, 8191, 8192, 19_999]] = 1e9
-    assert above_threshold(answers, threshold=0.0, sensitivity=1, epsilon=1, c=9, rng=0).tolist() == [4095, 4096, 8191, 8192, 19_999]
+    assert above_threshold(answers, threshold=0.0, sensitivity=1, epsilon=1, c=9, rng=0).tolist() == [
+        4095, 4096, 8191, 8192, 19_999]
     assert above_threshold(answers, threshold=0.0, sensitivity=1, epsilon=1, c=3, rng=0).tolist() == [4095, 4096, 8191]
     indices, values = numeric_sparse(answers, threshold=0.0, sensitivity=1, epsilon=1, c=4, rng=0)
     assert indices.tolist() == [4095, 4096, 8191, 8192] and values == pytest.approx([1e9] * 4, abs=1e4)
@@ -268,13 +292,15 @@ def test_an_early_yes_in_a_long_list_draws_little_noise():
 def test_a_run_stops_at_its_cth_yes():
     answers = np.full(50, 1e6)
     for c in (1, 2, 7, 50, 60):
-        assert above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=0).tolist() == list(range(min(c, 50)))
+        assert above_threshold(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=0).tolist() == list(
+            range(min(c, 50)))
         assert len(numeric_sparse(answers, threshold=0, sensitivity=1, epsilon=1, c=c, rng=0)[1]) == min(c, 50)
 
 
 def test_a_halted_conversation_gives_no_more_answers():
     watch = AboveThreshold(0, sensitivity=1, epsilon=1, c=2, rng=0)
-    assert [watch.ask(1e6), watch.halted, watch.ask(-1e6), watch.ask(1e6), watch.halted] == [True, False, False, True, True]
+    assert [watch.ask(1e6), watch.halted, watch.ask(-1e6), watch.ask(1e6), watch.halted] == [
+        True, False, False, True, True]
     for answer in (1e6, -1e6, math.nan):
         with pytest.raises(RuntimeError):
             watch.ask(answer)
@@ -288,10 +314,12 @@ def test_nothing_passes_in_an_empty_list():
 
 
 def test_one_threshold_noise_serves_the_whole_run():
-    # 30,000 answers at the threshold: the fraction that pass tells the noise; redrawn, it would be near 1/2 in every run
+    # 30,000 answers at the threshold: the fraction that pass tells the noise; redrawn, it would be near 1/2 in every
+    # run
     fractions = []
     for seed in range(20):
-        passed = above_threshold(np.zeros(30_000), threshold=0, sensitivity=1, epsilon=1, c=30_000, split="optimal", rng=seed)
+        passed = above_threshold(np.zeros(30_000), threshold=0, sensitivity=1,
+                                 epsilon=1, c=30_000, split="optimal", rng=seed)
         noise = scales(1, c=30_000, split="optimal")
         shift = np.random.default_rng(seed).laplace(scale=noise.threshold)           # the first draw of the run
         fractions.append((len(passed) / 30_000, stats.laplace.sf(shift / noise.query)))
@@ -305,8 +333,10 @@ def test_one_threshold_noise_serves_the_whole_run():
 
 @pytest.mark.parametrize("numeric", [0.2, 0.5])
 def test_released_values_carry_fresh_laplace_noise_whatever_the_comparison_said(numeric):
-    # all answers at the threshold: that one passed tells its comparison noise was large, and must tell nothing about its value
-    indices, values = numeric_sparse(np.full(3 * DRAWS, 5.0), threshold=5.0, sensitivity=1, epsilon=1.0, c=DRAWS, numeric=numeric, rng=23)
+    # all answers at the threshold: that one passed tells its comparison noise was large, and must tell nothing about
+    # its value
+    indices, values = numeric_sparse(np.full(3 * DRAWS, 5.0), threshold=5.0,
+                                     sensitivity=1, epsilon=1.0, c=DRAWS, numeric=numeric, rng=23)
     assert len(indices) == DRAWS
     scale = DRAWS / numeric
     edges = stats.laplace.ppf(np.linspace(0.01, 0.99, 50), scale=scale)
@@ -380,6 +410,8 @@ def test_first_index_follows_index_pmf_finely_enough_to_see_a_scale_ten_per_cent
 
 def test_a_single_released_value_is_independent_of_passing():
     rng = np.random.default_rng(24)
-    released = np.concatenate([numeric_sparse([0.0], threshold=0.0, sensitivity=1, epsilon=1.0, rng=rng)[1] for _ in range(40_000)])
+    released = np.concatenate([numeric_sparse([0.0], threshold=0.0, sensitivity=1, epsilon=1.0, rng=rng)[1]
+                               for _ in range(40_000)])
     assert 18_500 < len(released) < 21_500       # half of them pass
-    has_scale(released, lambda x, s: stats.laplace.cdf(x, scale=s), 2.0, stats.laplace.ppf(np.linspace(0.01, 0.99, 30), scale=2.0), off=1.1)
+    has_scale(released, lambda x, s: stats.laplace.cdf(x, scale=s), 2.0,
+              stats.laplace.ppf(np.linspace(0.01, 0.99, 30), scale=2.0), off=1.1)

@@ -18,7 +18,8 @@ from dplib.sensitivity import ADJACENCIES
 from dplib.synthetic import chow_liu, independent, mwem, sample
 
 DOMAINS = {"a": [0, 1], "b": ["x", "y", "z"], "c": [0, 1]}
-ODD = {"a": [2, math.nan, None, True, "0", [0], {}, math.inf, 1.0], "b": [None, 0, np.array([1, 2]), "X"], "c": [-1, None, pd.NaT, "x", 10**30]}
+ODD = {"a": [2, math.nan, None, True, "0", [0], {}, math.inf, 1.0], "b": [None, 0, np.array([1, 2]), "X"],
+       "c": [-1, None, pd.NaT, "x", 10**30]}
 TABLES = {"independent": independent, "chow_liu": chow_liu}
 
 
@@ -30,7 +31,8 @@ class Asked(NamedTuple):
 
 
 def transcript(monkeypatch, generate, data, seed):
-    """What `generate` returns and what it asked, when every mechanism gives a reply that does not depend on the data."""
+    """What `generate` returns and what it asked,
+    when every mechanism gives a reply that does not depend on the data."""
     asked, rng = [], np.random.default_rng(seed)
 
     def laplace(value, *, sensitivity, epsilon, rng=None, fixed=rng):
@@ -52,18 +54,21 @@ def transcript(monkeypatch, generate, data, seed):
 def moved(monkeypatch, generate, one, two, seed):
     """For each kind of question the furthest that one moved between two neighbours, over what was charged for it."""
     (out, here), (out2, there) = (transcript(monkeypatch, generate, data, seed) for data in (one, two))
-    assert np.array_equal(np.asarray(out), np.asarray(out2)) and getattr(out, "attrs", None) == getattr(out2, "attrs", None)
+    assert np.array_equal(np.asarray(out), np.asarray(out2))
+    assert getattr(out, "attrs", None) == getattr(out2, "attrs", None)
     furthest = {}
     for a, b in zip(here, there, strict=True):
-        assert a.kind == b.kind and a.question.shape == b.question.shape and a.sensitivity == b.sensitivity and a.epsilon == b.epsilon
+        assert a.kind == b.kind and a.question.shape == b.question.shape
+        assert a.sensitivity == b.sensitivity and a.epsilon == b.epsilon
         change = np.abs(a.question - b.question)
-        norm = change.sum() if a.kind == "laplace" else change.max()             # L1 for an answer, each score for a choice
+        norm = change.sum() if a.kind == "laplace" else change.max()      # L1 for an answer, each score for a choice
         furthest[a.kind] = max(furthest.get(a.kind, 0.0), norm / a.sensitivity)
     return furthest
 
 
 def neighbours(adjacency, rng):
-    """Two tables that differ in one row, some with cells outside the domains, in columns of whatever dtype that makes."""
+    """Two tables that differ in one row, some with cells outside the domains,
+    in columns of whatever dtype that makes."""
     names, n = list(DOMAINS), int(rng.integers(1, 8))
 
     def row(odd):
@@ -72,7 +77,8 @@ def neighbours(adjacency, rng):
 
     rows, at = [row(rng.choice([0.0, 0.2])) for _ in range(n)], int(rng.integers(n))
     other = rows[:at] + ([row(0.4)] if adjacency == "replace" else []) + rows[at + 1 :]
-    tables = [pd.DataFrame({name: [line[j] for line in lines] for j, name in enumerate(names)}) for lines in (rows, other)]
+    tables = [pd.DataFrame({name: [line[j] for line in lines] for j, name in enumerate(names)})
+              for lines in (rows, other)]
     return tables if rng.random() < 0.5 else tables[::-1]
 
 
@@ -99,7 +105,8 @@ def test_values_are_even_inside_their_bin():
 
 
 def test_weights_are_relative_however_large_or_small():
-    assert sample([1e308, 1e308, 1e308], rows=50, rng=4).tolist() == sample([1, 1, 1], rows=50, rng=4).tolist() == sample([5e-324] * 3, rows=50, rng=4).tolist()
+    assert (sample([1e308, 1e308, 1e308], rows=50, rng=4).tolist() == sample([1, 1, 1], rows=50, rng=4).tolist()
+            == sample([5e-324] * 3, rows=50, rng=4).tolist())
     for weights in ([], 1.0, [0, 0], [-1, 2], [math.nan], [math.inf, 1]):
         with pytest.raises(ValueError, match="weights"):
             sample(weights, rows=1)
@@ -134,10 +141,12 @@ def test_no_question_about_a_table_moves_by_more_than_is_charged(name, adjacency
 def test_the_questions_about_a_table_cost_epsilon_in_all(name, adjacency, columns, monkeypatch):
     domains = dict(itertools.islice(DOMAINS.items(), columns))
     df = pd.DataFrame({"a": [0, 1, 1], "b": ["x", "x", "z"], "c": [1, 1, 1]})
-    asked = transcript(monkeypatch, lambda df: TABLES[name](df, domains, epsilon=0.7, rows=9, adjacency=adjacency), df, 0)[1]
+    asked = transcript(monkeypatch, lambda df: TABLES[name](df, domains, epsilon=0.7, rows=9, adjacency=adjacency),
+                       df, 0)[1]
     kinds = [one.kind for one in asked]
     if name == "independent":
-        assert kinds == ["laplace"] * columns and [one.epsilon for one in asked] == pytest.approx([0.7 / columns] * columns)
+        assert kinds == ["laplace"] * columns
+        assert [one.epsilon for one in asked] == pytest.approx([0.7 / columns] * columns)
     else:
         assert kinds == ["laplace"] * columns + ["exponential", "laplace"] * (columns - 1)
         shares = [0.7 / 3 / columns] * columns + [0.7 / 3 / max(columns - 1, 1)] * 2 * (columns - 1)
@@ -154,14 +163,16 @@ def test_no_question_of_mwem_moves_by_more_than_is_charged(monkeypatch):
         queries = np.vstack([rng.random((2, k)), rng.integers(0, 2, (3, k))])
         counts = rng.integers(1, 9, k)
         other = counts - np.eye(k, dtype=int)[rng.integers(k)] + np.eye(k, dtype=int)[rng.integers(k)]
-        furthest.append(moved(monkeypatch, lambda counts, q=queries: mwem(counts, q, epsilon=1.0, rounds=4, rng=1), counts, other, seed))
+        furthest.append(moved(monkeypatch, lambda counts, q=queries: mwem(counts, q, epsilon=1.0, rounds=4, rng=1),
+                              counts, other, seed))
     largest = pd.DataFrame(furthest).max()
     assert largest["laplace"] == pytest.approx(1) and largest["exponential"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 10])
 def test_the_questions_of_mwem_cost_epsilon_in_all(rounds, monkeypatch):
-    asked = transcript(monkeypatch, lambda counts: mwem(counts, np.eye(3), epsilon=0.7, rounds=rounds), np.array([3, 0, 1]), 0)[1]
+    asked = transcript(monkeypatch, lambda counts: mwem(counts, np.eye(3), epsilon=0.7, rounds=rounds),
+                       np.array([3, 0, 1]), 0)[1]
     assert [one.kind for one in asked] == ["exponential", "laplace"] * rounds
     assert [(one.sensitivity, one.epsilon) for one in asked] == [(1, pytest.approx(0.35 / rounds))] * 2 * rounds
 
@@ -171,7 +182,8 @@ def test_an_audit_of_the_noisy_tables_accepts_independent_and_refutes_epsilon_fo
     tables[1].loc[1] = [0, "z", 1]               # another row, other values in all columns
 
     def found():
-        asked = [transcript(monkeypatch, lambda df: independent(df, DOMAINS, epsilon=1.0, adjacency="replace"), df, 0)[1] for df in tables]
+        asked = [transcript(monkeypatch, lambda df: independent(df, DOMAINS, epsilon=1.0, adjacency="replace"),
+                            df, 0)[1] for df in tables]
 
         def run(which, size, rng):               # the log likelihood ratio of all noisy tables
             ratio = np.zeros(size)
@@ -185,7 +197,8 @@ def test_an_audit_of_the_noisy_tables_accepts_independent_and_refutes_epsilon_fo
 
     assert 0.6 < found() <= 1
     perturb = histograms.perturb
-    monkeypatch.setattr(histograms, "perturb", lambda counts, *, epsilon, **rest: perturb(counts, epsilon=3 * epsilon, **rest))
+    monkeypatch.setattr(histograms, "perturb",
+                        lambda counts, *, epsilon, **rest: perturb(counts, epsilon=3 * epsilon, **rest))
     assert found() > 1.5
 
 
@@ -205,16 +218,20 @@ def test_a_cell_outside_its_domain_is_no_value_and_no_error(name):
 
 
 def test_one_cell_does_not_change_what_the_others_mean(monkeypatch):
-    """A column of truth values becomes one of objects by one missing cell, and pandas' own look-up then finds what it did not."""
-    for plain, odd in (([True, False] * 20, None), ([0, 1] * 20, "?"), ([0, 1] * 20, None), ([0, 1] * 20, 1.5), (["0", "1"] * 20, 0)):
+    """A column of truth values becomes one of objects by one missing cell,
+    and pandas' own look-up then finds what it did not."""
+    for plain, odd in (([True, False] * 20, None), ([0, 1] * 20, "?"),
+                       ([0, 1] * 20, None), ([0, 1] * 20, 1.5), (["0", "1"] * 20, 0)):
         for domain in ([0, 1], [False, True], [0.0, 1.0], ["0", "1"]):
             one, two = pd.DataFrame({"a": plain}), pd.DataFrame({"a": plain[:-1] + [odd]})
             for generate in TABLES.values():
-                furthest = moved(monkeypatch, lambda df, g=generate, d=domain: g(df, {"a": d}, epsilon=1.0, adjacency="replace", rng=0), one, two, 0)
+                furthest = moved(monkeypatch, lambda df, g=generate, d=domain: g(
+                    df, {"a": d}, epsilon=1.0, adjacency="replace", rng=0), one, two, 0)
                 assert furthest["laplace"] <= 1
 
 
-@pytest.mark.parametrize("domain", [[7, "seven"], [(1, 2), (3, 4)], [None, "x"], [pd.Timestamp("2024-02-29")], [0.5, math.nan], [True, False], ["a"]])
+@pytest.mark.parametrize("domain", [[7, "seven"], [(1, 2), (3, 4)], [None, "x"],
+                                    [pd.Timestamp("2024-02-29")], [0.5, math.nan], [True, False], ["a"]])
 @pytest.mark.parametrize("name", TABLES)
 def test_values_come_out_as_they_went_in(name, domain):
     df = pd.DataFrame({"a": pd.Series([domain[0]] * 60, dtype=object), "b": [1] * 60})
@@ -236,13 +253,15 @@ def test_the_index_does_not_matter_and_the_table_is_left_alone(name):
     pd.testing.assert_frame_equal(drawn, TABLES[name](df, DOMAINS, epsilon=3.0, adjacency="replace", rng=14))
     pd.testing.assert_frame_equal(odd, kept)
     assert drawn.index.tolist() == list(range(40)) and list(drawn) == list(DOMAINS)
-    assert [len(TABLES[name](df, DOMAINS, epsilon=3.0, rows=size, adjacency="replace", rng=1)) for size in (0, 1, 77)] == [0, 1, 77]
+    assert ([len(TABLES[name](df, DOMAINS, epsilon=3.0, rows=size, adjacency="replace", rng=1)) for size in (0, 1, 77)]
+            == [0, 1, 77])
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_bad_shapes_are_refused(name):
     df, generate = pd.DataFrame({"a": [0, 1], "b": ["x", "y"]}), TABLES[name]
-    for domains in ({}, {"nobody": [1]}, {"a": []}, {"a": [0, 0]}, {"a": [None, math.nan]}, {"a": [1, True]}, ["a"], None):
+    for domains in ({}, {"nobody": [1]}, {"a": []}, {"a": [0, 0]}, {"a": [None, math.nan]},
+                    {"a": [1, True]}, ["a"], None):
         with pytest.raises(ValueError, match="domains"):
             generate(df, domains, epsilon=1.0, adjacency="replace")
     with pytest.raises(ValueError, match="rows"):
@@ -277,7 +296,8 @@ def laws(df):
 def test_independent_keeps_the_columns_and_loses_what_relates_them():
     df = chain(3000, np.random.default_rng(15))
     alone, chained, _ = laws(df)
-    follows(joint(independent(df, DOMAINS, epsilon=1e9, rows=60_000, adjacency="replace", rng=16)).ravel(), alone, chained)
+    follows(joint(independent(df, DOMAINS, epsilon=1e9, rows=60_000, adjacency="replace", rng=16)).ravel(),
+            alone, chained)
 
 
 def test_chow_liu_keeps_the_pairs_of_its_tree():
@@ -292,15 +312,18 @@ def test_chow_liu_keeps_the_pairs_of_its_tree():
 def test_with_moderate_epsilon_a_strong_relation_survives():
     df = chain(4000, np.random.default_rng(19))
     true = ((df.a == 1) & (df.b == "z")).mean()
-    kept = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (chow_liu(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
-    lost = [((rows.a == 1) & (rows.b == "z")).mean() for rows in (independent(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
+    kept = [((rows.a == 1) & (rows.b == "z")).mean()
+            for rows in (chow_liu(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
+    lost = [((rows.a == 1) & (rows.b == "z")).mean()
+            for rows in (independent(df, DOMAINS, epsilon=2.0, adjacency="replace", rng=seed) for seed in range(10))]
     assert np.abs(np.array(kept) - true).max() < 0.06 < true - max(lost)
 
 
 def spanning(edges, d):
     """Whether every column is reached once, each from one that was there before."""
-    return edges[0][0] == 0 and {0, *(child for _, child in edges)} == set(range(d)) and all(
-        parent in {0, *(child for _, child in edges[:i])} for i, (parent, _) in enumerate(edges)) and len(edges) == d - 1
+    there = all(parent in {0, *(child for _, child in edges[:i])} for i, (parent, _) in enumerate(edges))
+    once = {0, *(child for _, child in edges)} == set(range(d)) and len(edges) == d - 1
+    return edges[0][0] == 0 and once and there
 
 
 def test_the_edges_are_a_spanning_tree_and_with_a_large_epsilon_the_best_one():
@@ -313,12 +336,14 @@ def test_the_edges_are_a_spanning_tree_and_with_a_large_epsilon_the_best_one():
             for j in range(1, d):
                 codes[:, j] = np.where(rng.random(200) < rng.random(), codes[:, rng.integers(j)], codes[:, j])
             df = pd.DataFrame(codes, columns=names)
-            any_tree, best = ([tuple(map(names.index, edge)) for edge in chow_liu(df, domains, epsilon=epsilon, rows=3, adjacency="replace",
+            any_tree, best = ([tuple(map(names.index, edge))
+                               for edge in chow_liu(df, domains, epsilon=epsilon, rows=3, adjacency="replace",
                     rng=seed).attrs["edges"]]
                               for epsilon in (0.01, 1e9))
             assert spanning(any_tree, d) and spanning(best, d)
             shares = [np.bincount(column, minlength=3) / 200 for column in codes.T]
-            weight = {(i, j): np.abs(np.histogram2d(codes[:, i], codes[:, j], bins=3, range=[[0, 3]] * 2)[0] - 200 * np.outer(shares[i], shares[j])).sum()
+            weight = {(i, j): np.abs(np.histogram2d(codes[:, i], codes[:, j], bins=3, range=[[0, 3]] * 2)[0]
+                                     - 200 * np.outer(shares[i], shares[j])).sum()
                       for i in range(d) for j in range(d) if i != j}
             heaviest = sorted(((weight[pair], pair) for pair in itertools.combinations(range(d), 2)), reverse=True)
             group, total = list(range(d)), 0.0   # Kruskal
@@ -334,7 +359,8 @@ def test_one_column_has_no_edges_and_a_parent_never_seen_falls_back_on_the_colum
     assert rows.attrs["edges"] == []
     follows(np.bincount(rows.a), [2 / 3, 1 / 3], [0.7, 0.3])
     for seed in range(30):                       # hardly any budget: many empty rows in the pairs' tables
-        rows = chow_liu(df.assign(b=df.a, c=1), {"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]}, epsilon=0.01, rows=50, adjacency="replace", rng=seed)
+        rows = chow_liu(df.assign(b=df.a, c=1), {"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]},
+                        epsilon=0.01, rows=50, adjacency="replace", rng=seed)
         assert rows.isin({"a": [0, 1, 2, 3], "b": [0, 1, 2], "c": [0, 1]}).all(axis=None)
 
 
@@ -342,7 +368,8 @@ def test_one_column_has_no_edges_and_a_parent_never_seen_falls_back_on_the_colum
 
 
 def ranges(k):
-    return np.array([(np.arange(k) >= start) & (np.arange(k) < stop) for start, stop in itertools.combinations(range(k + 1), 2)], dtype=float)
+    return np.array([(np.arange(k) >= start) & (np.arange(k) < stop)
+                     for start, stop in itertools.combinations(range(k + 1), 2)], dtype=float)
 
 
 def test_mwem_answers_the_queries_better_than_no_data_would():
