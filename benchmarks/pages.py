@@ -28,7 +28,7 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "tests" / "book"), str(HERE.parent / "tools")]
 
-from test_site import PAGES, chromium  # noqa: E402
+from test_site import NO_BROWSER, PAGES, chromium  # noqa: E402
 from weighing import AS_THEY_ARE, PHONE, SETTLED, carried  # noqa: E402
 
 BOOK = HERE.parent / "_build" / "html"
@@ -157,6 +157,8 @@ def main():
     parser.add_argument("--add", action="store_true", help="keep the lines that the table has of other pages")
     parser.add_argument("--output", type=Path, default=HERE / "pages.md")
     arguments = parser.parse_args()
+    if not chromium():
+        sys.exit(NO_BROWSER)
     found = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         stock, name = stock_book(Path(folder))

@@ -13,7 +13,7 @@ SLOW_FILES = ("tests/library/test_mutants.py", "tests/library/test_engine_spark.
 SLOW_NAMES = ("test_the_solution_is_right_whatever_its_luck",)         # each solution stands in its notebook, which calls its checker
 SLOW_FIXTURES = {"plain_log"}                    # it writes all sections as plain notebooks
 
-PAGES = "TestPages::test_page["                  # a page in both themes and widths, with axe
+PAGES = "TestPages::test_page"                   # a page in both themes and widths, with axe
 ONE_OF_EACH_KIND = (
     "intro", "chapters/attacks/index", "chapters/mechanisms/laplace", "reference/glossary", "reference/claims", "reference/dplib",
     "course/index", "course/plans/attacks", "genindex", "search",
@@ -36,20 +36,20 @@ class Tiers:
         self.costs, self.met = costs, set()
 
     def is_slow(self, item):
-        test = item.nodeid.rpartition("::")[2].partition("[")[0]
+        place, _, row = item.nodeid.removesuffix("]").partition("[")
+        file, test = place.partition("::")[0], place.rpartition("::")[2]
         if item.get_closest_marker("slow") or item.get_closest_marker("long"):
             return True
-        if item.nodeid.startswith(SLOW_FILES) or test in SLOW_NAMES or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+        if file in SLOW_FILES or test in SLOW_NAMES or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             return True
-        if PAGES in item.nodeid:
-            return item.nodeid.rpartition("[")[2].rstrip("]") not in ONE_OF_EACH_KIND
+        if place.endswith(PAGES):
+            return row not in ONE_OF_EACH_KIND
         if test == UNUSUAL:
-            return not self.is_first(item)
-        return not item.nodeid.startswith(NO_LIMIT) and self.costs.get(item.nodeid, 0) > LIMITS.get(test, LIMIT)
+            return not self.is_first(file, row)
+        return not file.startswith(NO_LIMIT) and self.costs.get(item.nodeid, 0) > LIMITS.get(test, LIMIT)
 
-    def is_first(self, item):
-        """Whether no earlier unusual answer was for the same checker: its name begins the name of the row."""
-        file, row = item.nodeid.partition("::")[0], item.nodeid.rpartition("[")[2]
+    def is_first(self, file, row):
+        """Whether no earlier unusual answer was for the same checker, whose name begins that of the row."""
         checker = file, row.partition("-")[0]
         first = checker not in self.met
         self.met.add(checker)

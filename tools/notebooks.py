@@ -134,12 +134,13 @@ def complaints(text):
     if len(set(ids)) < len(ids) or None in ids:     # nbformat would give new ones without a word
         return [f"{one}: two cells have this id, or none" for one in sorted(set(ids), key=str) if ids.count(one) > 1 or one is None]
     nb = nbformat.reads(text, as_version=4)
-    found = []
+    found, count = [], 0
     for cell in nb.cells:
         if RANDOM_ID.fullmatch(cell.id) or not GOOD_ID.fullmatch(cell.id):
             found.append(f"{cell.id}: not a meaningful id, such as fig-laplace-tail")
         if cell.cell_type == "code":
-            found += [f"{cell.id}: {what}" for what in code_complaints(cell)]
+            count += 1
+            found += [f"{cell.id}: {what}" for what in code_complaints(cell, count)]
     return found or ([] if dumps(normalise(nb)) == text else ["not in normal form: run `python tools/notebooks.py format`"])
 
 
@@ -154,11 +155,13 @@ def show(path):
         print()
 
 
-def code_complaints(cell):
+def code_complaints(cell, count):
     if not cell.source.strip():
         yield "an empty code cell"
     if cell.execution_count is None:
         yield "never executed: nbval would compare nothing"
+    elif cell.execution_count != count:
+        yield f"run by hand, as number {cell.execution_count} where it is number {count}: run `python tools/notebooks.py run`"
     for output in cell.outputs:
         if output.output_type == "stream" and output.name == "stderr":
             yield f"writes to stderr: {output.text.strip()[:80]}"

@@ -12,6 +12,7 @@ import yaml
 from playwright.sync_api import sync_playwright
 from printing import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, groups_of, press
 from printing.document import Entry, linear
+from test_site import NO_BROWSER
 
 ROOT = editions.ROOT
 CHAPTER, SECTION = "chapters/sparse_vector/index", "chapters/sparse_vector/above_threshold"
@@ -22,7 +23,7 @@ SOLVED = re.compile(r"#asolution|Solutionto(?:Exercise)?[\d.]+\(")
 def paper():
     """A printing press that stays warm."""
     if chromium() is None:
-        pytest.skip("no Chromium")
+        pytest.skip(NO_BROWSER)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"]

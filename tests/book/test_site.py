@@ -8,10 +8,10 @@ import random
 import re
 import threading
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import lxml.html
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
@@ -19,6 +19,7 @@ from printing import chromium
 from weighing import PHONE, asked_for, weight
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_BROWSER = "no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path"
 GENERATED = ["genindex", "py-modindex", "search"]
 WIDTHS = {"desk": 1280, "phone": 390}
 LIMIT_KB = 300                                   # of everything that a page asks for on a phone, as it travels
@@ -53,26 +54,20 @@ def test_every_page_is_tested(site):
 
 # -------------------------------------------------------------------------------------------------- what the files alone tell
 
-class Page(HTMLParser):
-    """The anchors, links, pictures and scripts of one page."""
+class Page:
+    """The text of one page, and its anchors, links and pictures."""
 
     def __init__(self, path):
-        super().__init__()
-        self.ids, self.links, self.pictures = set(), [], []
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if "id" in attributes:
-            self.ids.add(attributes["id"])
-        if tag == "img":
-            self.pictures.append(attributes)
-        for name in ("href", "src"):
-            if attributes.get(name):
-                self.links.append(attributes[name])
+        self.text = path.read_text(encoding="utf-8")
+        tree = lxml.html.document_fromstring(self.text)
+        self.ids = set(tree.xpath("//@id"))
+        self.links = [link for link in tree.xpath("//@href | //@src") if link]
+        self.pictures = [picture.attrib for picture in tree.iter("img")]
 
 
+@functools.cache
 def pages_under(folder):
+    """Path -> page, each read once for all tests."""
     paths = sorted(path for path in folder.rglob("*.html") if not path.relative_to(folder).parts[0].startswith("_"))
     return {path: Page(path) for path in paths}
 
@@ -119,12 +114,12 @@ def test_chapters_carry_the_numbers_of_the_plan(site):
             if name != "index":
                 sections[folder] += 1
                 number += f"{sections[folder]}."
-            heading = re.search(r"<h1>(.*?)<a ", (site / f"{page}.html").read_text(encoding="utf-8")).group(1)
+            heading = re.search(r"<h1>(.*?)<a ", pages_under(site)[site / f"{page}.html"].text).group(1)
             assert re.sub(r"<.*?>", "", heading).startswith(f"{number} "), heading
 
 
 def test_no_explorer_needs_a_library(site):
-    assert not any("jupyter.widget" in path.read_text(encoding="utf-8") for path in pages_under(site))
+    assert not any("jupyter.widget" in page.text for page in pages_under(site).values())
 
 
 # ------------------------------------------------------------------------------------------------------------- in a browser
@@ -242,9 +237,7 @@ def address(site, serve):
 
 @pytest.fixture(scope="module")
 def browser():
-    path = chromium()
-    if path is None:
-        pytest.skip("no Chromium: install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM to its path")
+    path = chromium() or pytest.skip(NO_BROWSER)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--disable-gpu", "--disable-background-networking", ALONE])
         yield browser
@@ -396,7 +389,7 @@ def still_controls(page):
 
 
 def explorer_pages(site):
-    return [path.relative_to(site).as_posix() for path in pages_under(site) if 'class="explorer"' in path.read_text(encoding="utf-8")]
+    return [path.relative_to(site).as_posix() for path, page in pages_under(site).items() if 'class="explorer"' in page.text]
 
 
 CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
@@ -587,7 +580,7 @@ def test_a_section_says_where_it_stands(site):
     text = (site / "chapters/mechanisms/gaussian.html").read_text(encoding="utf-8")
     sections = sum(page.startswith("chapters/mechanisms/") for page in PAGES) - 1
     assert f'<p class="way">Section 2 of {sections} in <a href="index.html">Mechanisms</a></p>' in text
-    assert not [page for page in PAGES if page.endswith("index") and 'class="way"' in (site / f"{page}.html").read_text(encoding="utf-8")]
+    assert not [path for path, page in pages_under(site).items() if path.stem.endswith("index") and 'class="way"' in page.text]
 
 
 # ------------------------------------------------------------------------------------------- the tests above can fail: proof
