@@ -1,4 +1,5 @@
-"""Checkers of the section on sums that nobody may see the parts of: shares, parts of noise, conspiracies, silent phones."""
+"""Checkers of the section on sums whose parts nobody may see: shares, parts of noise, conspiracies, silent phones."""
+import functools
 import math
 
 import numpy as np
@@ -6,15 +7,13 @@ import scipy
 
 from dplib import secure
 from provable_privacy.battery import laws, luck
-from provable_privacy.speech import Wrong, answered, checker, compare_number, numbers
+from provable_privacy.formulas import on_cases
+from provable_privacy.speech import Wrong, answered, checker, numbers
 
 __all__ = ["agg_collusion", "agg_dropout", "agg_part", "agg_shares"]
 
-LEVEL = 5e-9                                     # of each of 140 looks at most: a right answer is refused by all together once in 10^6 at most
-ROWS = 20_000
+LEVEL = 5e-9                                     # of each of 140 looks: all together refuse one right answer in 10^6
 
-
-# ------------------------------------------------------------------------------------------------------------------------ shares
 
 def _whole(got, shape, what):
     array = numbers(got, shape, what)
@@ -23,186 +22,242 @@ def _whole(got, shape, what):
     return array.astype(np.int64)
 
 
+# ----------------------------------------------------------------------------------------------------------- shares
+
+M = secure.MODULUS
+ROWS = 20_000
+FEW = [(2, np.array([5, 0, -3])), (3, np.array([2**31 - 1, -(2**31), 7])), (2, np.zeros(0, dtype=int))]
+MANY = [(2, 1_000_000), (3, 0), (3, -1), (4, 2**30)]     # servers, and the value that each of 20,000 people shares
+ALONE = "draw each on its own"
+
+
 def _shares(split, values, servers, seed):
-    shares = _whole(answered(split, values.copy(), servers, luck(seed)), (servers, len(values)), f"{servers} rows of {len(values):,} shares")
-    if np.any((shares < 0) | (shares >= secure.MODULUS)):
-        outside = shares[(shares < 0) | (shares >= secure.MODULUS)].flat[0]
-        raise Wrong(f"a share must lie between 0 and 2^32 - 1, got {outside}: count modulo 2^32")
-    if not np.array_equal(shares.sum(axis=0) % secure.MODULUS, values % secure.MODULUS):
-        at = int(np.flatnonzero(shares.sum(axis=0) % secure.MODULUS != values % secure.MODULUS)[0])
-        raise Wrong(f"the shares of {values[at]} must add up to it modulo 2^32; yours add up to {int(shares[:, at].sum() % secure.MODULUS)}")
+    """The shares of these values; `Wrong` if they are none or do not add up."""
+    got = answered(split, values.copy(), servers, luck(seed))
+    shares = _whole(got, (servers, len(values)), f"{servers} rows of {len(values):,} shares")
+    if (outside := shares[(shares < 0) | (shares >= M)]).size:
+        raise Wrong(f"a share must lie between 0 and 2^32 - 1, got {outside[0]}: count modulo 2^32")
+    sums = shares.sum(axis=0) % M
+    for at in np.flatnonzero(sums != values % M)[:1]:
+        raise Wrong(f"the shares of {values[at]} must add up to it modulo 2^32; yours add up to {sums[at]}")
     return shares
 
 
-def _uniform(sample, what):
-    """`Wrong` unless a sample of hours looks uniform on the clock: its size, and its last digits."""
-    if scipy.stats.kstest(sample / secure.MODULUS, "uniform").pvalue < LEVEL:
+def _flat(sample):
+    """Whether a sample may be uniform on 0 ... 2^32 - 1."""
+    return scipy.stats.kstest(sample / M, "uniform").pvalue >= LEVEL
+
+
+def _uniform(what, sample):
+    """`Wrong` unless the size of these numbers and their last bits look uniform."""
+    if not _flat(sample):
         raise Wrong(f"{what} is not uniform on 0 ... 2^32 - 1 (half of the numbers should be above 2^31, "
                     f"{np.mean(sample >= 2**31):.1%} are): it tells something")
     if scipy.stats.chisquare(np.bincount(sample % 16, minlength=16)).pvalue < LEVEL:
         raise Wrong(f"the last bits of {what} are not uniform: they tell something")
 
 
+def _seen_by_all_but(left_out, shares, of):
+    """`Wrong` unless what all servers but one see looks like independent uniform numbers."""
+    seen, who = np.delete(shares, left_out, axis=0), np.delete(np.arange(len(shares)), left_out) + 1
+    for server, share in zip(who, seen):
+        _uniform(f"what server {server} gets of {of}", share)
+        if len(np.unique(share)) < ROWS - 8:     # of 20,000 numbers below 2^32 only a few pairs are equal
+            raise Wrong(f"the share of server {server} is drawn once for many people: who knows one knows all")
+    numbers_ = np.append(seen, -seen % M)        # of 120,000 about one pair is equal by chance, 16 once in 10^14
+    if len(np.unique(numbers_)) < numbers_.size - 30:
+        raise Wrong(f"some shares come twice, or add up to 0 with others: {ALONE}")
+    if len(seen) > 1:
+        _uniform(f"the sum of what all but server {left_out + 1} get of {of}", seen.sum(axis=0) % M)
+        _uniform(f"the difference of what two servers get of {of}", (seen[0] - seen[1]) % M)
+    first, half = seen[0], ROWS // 2
+    for one, other in ((first[1:], first[:-1]), (first[half:], first[:half])):
+        if not (_flat((one - other) % M) and _flat((one + other) % M)):
+            raise Wrong(f"the share of one person depends on that of another: {ALONE}")
+
+
 @checker
 def agg_shares(split):
     """`split(values, servers, rng)`: shares modulo 2^32, of which any servers - 1 say nothing."""
-    for seed, (servers, values) in enumerate([(2, np.array([5, 0, -3])), (3, np.array([2**31 - 1, -(2**31), 7])), (2, np.zeros(0, dtype=int))]):
+    for seed, (servers, values) in enumerate(FEW):
         _shares(split, values, servers, seed)
-    for servers, value in ((2, 1_000_000), (3, 0), (3, -1), (4, 2**30)):
+    for servers, value in MANY:
         shares = _shares(split, np.full(ROWS, value), servers, servers)
         for left_out in range(servers):
-            seen = np.delete(shares, left_out, axis=0)
-            who = f"what server {{}} gets of shares of {value:,} at {servers} servers"
-            for row, share in enumerate(seen):
-                _uniform(share, who.format(row + (row >= left_out) + 1))
-                if len(np.unique(share)) < ROWS - 8:         # 20,000 of 2^32 hours meet twice only a few times
-                    raise Wrong(f"the share of server {row + (row >= left_out) + 1} is drawn once for many people: whoever knows one of them knows all")
-            hours = np.append(seen, -seen % secure.MODULUS)      # of 120,000 about one pair meets by chance, 16 once in 10^14
-            if len(np.unique(hours)) < hours.size - 30:
-                raise Wrong("some shares are others over again, or add up to 0 with them: draw each on its own")
-            if len(seen) > 1:
-                _uniform(seen.sum(axis=0) % secure.MODULUS, f"the sum of what all but server {left_out + 1} get of shares of {value:,} at {servers} servers")
-                _uniform((seen[0] - seen[1]) % secure.MODULUS, f"the difference of what two servers get of shares of {value:,} at {servers} servers")
-            for one, other in ((seen[0][1:], seen[0][:-1]), (seen[0][ROWS // 2:], seen[0][:ROWS // 2])):
-                for together in (one - other, one + other):
-                    if scipy.stats.kstest(together % secure.MODULUS / secure.MODULUS, "uniform").pvalue < LEVEL:
-                        raise Wrong("the shares of one person and another go together: draw each on its own")
-    again = [_shares(split, np.arange(1000), 2, seed) for seed in (8, 9)]
-    if np.mean(again[0] == again[1]) > 0.01:
+            _seen_by_all_but(left_out, shares, f"shares of {value:,} at {servers} servers")
+    one, other = (_shares(split, np.arange(1000), 2, seed) for seed in (8, 9))
+    if np.mean(one == other) > 0.01:
         raise Wrong("two calls give the same shares: draw them anew, from rng")
-    return "they add up, and all but one server see uniform numbers (values -1, 0, a million and 2^30, two to four servers)"
+    return ("they add up, and all but one server see uniform numbers "
+            "(values -1, 0, a million and 2^30, two to four servers)")
 
 
-# ------------------------------------------------------------------------------------------------------------------ parts of noise
+# --------------------------------------------------------------------------------------------------- parts of noise
 
-CASES = [(1, 1.0, 1), (10, 0.7, 1), (60, 1.0, 3), (400, 2.0, 1)]
-CELLS = 9                                        # from -9 to 9, and the two tails
+CASES = [(1, 1.0, 1), (10, 0.7, 1), (60, 1.0, 3), (400, 2.0, 1)]         # parties, epsilon, sensitivity
+CELLS = 9                                        # cells of about one scale: from -9 to 9, and the tails
+FAR = np.arange(2000)
 
 
-def _law(law, epsilon, sensitivity):
-    """Probabilities of the cells: what is below -9 scales, -9 ... 9, above."""
-    step = max(1, round(sensitivity / epsilon))
+@functools.cache
+def _difference(shape, rate):
+    """P(0), P(1), ... of the difference of two negative binomial variables, where q = exp(-rate)."""
+    p = scipy.stats.nbinom.pmf(FAR, shape, -math.expm1(-rate))
+    return np.correlate(p, p, mode="full")[len(p) - 1:]
+
+
+SUMS = {                                         # words -> the law of the sums
+    "each part is the whole noise: parties times too much of it": lambda n, eps, d: _difference(n, eps / d),
+    "the sensitivity is left out of the rate: q is exp(-epsilon/sensitivity)": lambda n, eps, d: _difference(1, eps),
+    "this is noise for sensitivity 1, times the sensitivity: every sum is a multiple of it, so a change of 1 is seen":
+        lambda n, eps, d: np.where(FAR % d == 0, _difference(1, eps)[FAR // d], 0.0),
+    "the rate is divided among the people; divide the shape, for q belongs to the sum":
+        lambda n, eps, d: _difference(n, n * eps / d),
+    "the shape is 1/(2 parties): the two variables of a part each have the shape 1/parties":
+        lambda n, eps, d: _difference(0.5, eps / d),
+}
+
+
+def _step(epsilon, sensitivity):
+    return max(1, round(sensitivity / epsilon))
+
+
+def _law(law, step):
+    """Probabilities of the cells and of the tails."""
     inside = np.array([law[abs(np.arange(z * step, (z + 1) * step))].sum() for z in range(-CELLS, CELLS)])
     return np.append(inside, max(1 - inside.sum(), 0))
 
 
-def _cells(sums, epsilon, sensitivity):
-    step = max(1, round(sensitivity / epsilon))
-    place = np.floor_divide(sums, step)
-    inside = (place >= -CELLS) & (place < CELLS)
-    return np.append(np.bincount(place[inside] + CELLS, minlength=2 * CELLS), np.count_nonzero(~inside))
+def _cells(sums, step):
+    """How many sums there are in each cell, and in the tails."""
+    place = sums // step + CELLS
+    inside = (place >= 0) & (place < 2 * CELLS)
+    return np.append(np.bincount(place[inside], minlength=2 * CELLS), np.count_nonzero(~inside))
 
 
-def _difference(shape, q):
-    k = np.arange(2000)
-    p = scipy.stats.nbinom.pmf(k, shape, 1 - q)
-    return np.correlate(p, p, mode="full")[len(p) - 1:]
+def _right_sums(sums, *case):
+    """`Wrong` unless these are whole-number Laplace noise."""
+    if not sums.any():
+        raise Wrong(f"all {len(sums):,} sums are 0; noise that is small and rounded adds up to nothing")
+    rate, step = case[1] / case[2], _step(*case[1:])
+    right = _law(_difference(1, rate), step)
+    rivals = {words: _law(law(*case), step) for words, law in SUMS.items()}
+    rivals = {words: law for words, law in rivals.items() if not np.allclose(law, right, atol=1e-6)}
+    try:
+        laws.compare(_cells(sums, step), right, rivals, lambda cell: "", level=LEVEL)
+    except Wrong as reason:
+        if str(reason) in rivals:
+            raise
+        sd, should = sums.std(), math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+        shape = "; their size is right, but not their law" if abs(sd / should - 1) < 0.02 else ""
+        raise Wrong("the sums do not have the law of whole-number Laplace noise, with standard deviation "
+                    f"{sd:.2f}, which should be {should:.2f}{shape}") from None
 
 
-def _rivals(parties, epsilon, sensitivity):
-    q = math.exp(-epsilon / sensitivity)
-    tails = np.arange(2000)
-    fine = {
-        "each part is the whole noise: parties times too much of it": _difference(parties, q),
-        "the sensitivity is left out of the rate: q is exp(-epsilon/sensitivity)": _difference(1.0, math.exp(-epsilon)),
-        "this is noise for sensitivity 1, times the sensitivity: every sum is a multiple of it, and shows a change of 1 for sure":
-            np.where(tails % sensitivity == 0, _difference(1.0, math.exp(-epsilon))[tails // sensitivity], 0.0),
-        "the rate is divided among the people, and not the shape: q belongs to the sum": _difference(parties, math.exp(-epsilon * parties / sensitivity))
-        if parties * epsilon < 600 else np.where(tails == 0, 1.0, 0.0),
-        "the shape is 1/(2 parties): the two variables of a part each have the shape 1/parties": _difference(0.5, q),
-        "the parts add up to nothing: noise that is small and rounded is always 0": np.where(tails == 0, 1.0, 0.0),
+def _independent(drawn, parties):
+    """`Wrong` if parts are large together, or some are larger than others."""
+    rows, half, one = drawn.reshape(-1, parties), len(drawn) // 2, float(np.mean(drawn != 0))
+    pairs = {
+        "beside each other": rows[:, :2].T,
+        "half of the list apart": (drawn[:half], drawn[-half:]),
+        "as far from either end of the list": (drawn[:half], drawn[::-1][:half]),
     }
-    return {words: _law(law, epsilon, sensitivity) for words, law in fine.items()}
+    for where, (a, b) in pairs.items():
+        both = np.count_nonzero((a != 0) & (b != 0))
+        if scipy.stats.binom.sf(both - 1, len(a), one**2) < LEVEL:
+            raise Wrong(f"parts go together: two {where} are both different from 0 in {both / len(a):.2%}, "
+                        f"which should be {one**2:.2%}; each person draws on their own")
+    most = np.count_nonzero(rows, axis=0).max()
+    if scipy.stats.binom.sf(most - 1, len(rows), one) * parties < LEVEL:
+        raise Wrong("some of the parts are larger than others; every part has the same law")
 
 
 @checker
 def agg_part(part):
     """`part(parties, epsilon, sensitivity, size, rng)`: `parties` of them add up to whole-number Laplace noise."""
     totals = []
-    for case, (parties, epsilon, sensitivity) in enumerate(CASES):
-        many = 30_000 if parties <= 60 else 6_000
-        rng, size = luck(70 + case), parties * many
-        given = f"with parties = {parties}, epsilon = {epsilon:g}, sensitivity = {sensitivity}"
-        drawn = _whole(answered(part, parties, epsilon, sensitivity, size, rng), (size,), f"{given}: {size:,} parts")
-        right = _law(_difference(1.0, math.exp(-epsilon / sensitivity)), epsilon, sensitivity)
-        rivals = {words: law for words, law in _rivals(parties, epsilon, sensitivity).items() if not np.allclose(law, right, atol=1e-6)}
-        for order in (drawn.reshape(many, parties).sum(axis=1), drawn.reshape(parties, many).sum(axis=0)):
-            try:
-                laws.compare(_cells(order, epsilon, sensitivity), right, rivals, lambda cell: "the sum", level=LEVEL)
-            except Wrong as reason:
-                if np.count_nonzero(order) == 0:
-                    raise Wrong(f"{given}: all {many:,} sums are 0; noise that is small and rounded adds up to nothing") from None
-                words = str(reason)
-                if words.startswith("the sum "):
-                    sd = math.sqrt(2 * math.exp(-epsilon / sensitivity)) / (1 - math.exp(-epsilon / sensitivity))
-                    words = f"the sums do not have the law of whole-number Laplace noise, with standard deviation {order.std():.2f}, which should be {sd:.2f}"
-                    if abs(order.std() / sd - 1) < 0.02:
-                        words += "; their size is right, and their law another"
-                raise Wrong(f"{given}: {words}") from None
+    for seed, (parties, epsilon, sensitivity) in enumerate(CASES):
+        size = parties * (30_000 if parties <= 60 else 6_000)
+        drawn = answered(part, parties, epsilon, sensitivity, size, luck(70 + seed))
+        try:
+            drawn = _whole(drawn, (size,), f"{size:,} parts")
+            for sums in (drawn.reshape(-1, parties).sum(axis=1), drawn.reshape(parties, -1).sum(axis=0)):
+                _right_sums(sums, parties, epsilon, sensitivity)
+            if parties > 1:
+                _independent(drawn, parties)
+        except Wrong as reason:
+            case = f"parties = {parties}, epsilon = {epsilon:g}, sensitivity = {sensitivity}"
+            raise Wrong(f"with {case}: {reason}") from None
         totals.append(drawn.sum())
-        if parties > 1:
-            neighbours, half, one = drawn.reshape(many, parties), size // 2, float(np.mean(drawn != 0))
-            pairs = {"beside each other": neighbours[:, :2].T, "half of the list apart": (drawn[:half], drawn[-half:]),
-                     "as far from either end of the list": (drawn[:half], drawn[::-1][:half])}
-            for where, (a, b) in pairs.items():
-                both = np.mean((a != 0) & (b != 0))
-                if scipy.stats.binom.sf(both * len(a) - 1, len(a), min(1.0, one**2)) < LEVEL:
-                    raise Wrong(f"{given}: parts go together (two {where} are both different from 0 in {both:.2%}, which should be {one**2:.2%}); "
-                                "each person draws on their own")
-            owner = np.mean(neighbours != 0, axis=0)
-            if scipy.stats.binom.sf(owner.max() * many - 1, many, one) * parties < LEVEL:
-                raise Wrong(f"{given}: some of the parts are larger than others; every part has the same law")
-    if not any(totals):                                      # by chance once in 10^11
-        raise Wrong("all parts of a call add up to exactly 0: what one person adds another takes away; each draws on their own")
-    again = [_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79)]
-    if np.mean(again[0] == again[1]) > 0.5:                  # two right answers agree in about one place of forty
+    if not any(totals):                          # by chance once in 10^11
+        raise Wrong("all parts of a call add up to exactly 0: what one person adds another takes away; "
+                    "each person draws on their own")
+    one, other = (_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79))
+    if np.mean(one == other) > 0.5:              # two right answers agree in about one place of forty
         raise Wrong("two calls give the same parts: draw them anew, from rng")
-    return f"the sums of {', '.join(str(parties) for parties, *_ in CASES)} parts have the law of whole-number Laplace noise"
+    return f"the sums of {', '.join(str(case[0]) for case in CASES)} parts have the law of whole-number Laplace noise"
 
 
-# ------------------------------------------------------------------------------------------------------------------- what they know
+# --------------------------------------------------------------------------------------------------- what they know
+
+CONSPIRACIES = [(0.37, 0.83), (1.0, 0.7), (0.25, 2.0), (0.9, 0.1), (0.02, 0.5)]
+
+
+def _loss(honest, epsilon):
+    return secure.collusion_epsilon(honest, epsilon=epsilon)
+
+
+def _second_step(honest, epsilon):
+    one, two = secure.shared_pmf([1, 2], honest=honest, epsilon=epsilon)
+    return math.log(one / two)
+
+
+LOSSES = {
+    "that is the bound ε + ln(1/h); the exact loss is ln P(0)/P(1)": lambda h, epsilon: epsilon + math.log(1 / h),
+    "that is ε/h: a part of the noise is missing, not a part of the rate": lambda h, epsilon: epsilon / h,
+    "that is the promise to those who know no part": lambda h, epsilon: epsilon,
+    "`honest` is the share that keeps its parts secret": lambda h, epsilon: _loss(max(1 - h, 1e-6), epsilon),
+    "that is the step from 1 to 2; the steepest is from 0 to 1": _second_step,
+}
+
 
 @checker
 def agg_collusion(loss):
     """`loss(honest, epsilon)`: the exact loss when only a share `honest` of the parts is unknown."""
-    for honest, epsilon in ((0.37, 0.83), (1.0, 0.7), (0.25, 2.0), (0.9, 0.1), (0.02, 0.5)):
-        right = secure.collusion_epsilon(honest, epsilon=epsilon)
-        mistakes = {
-            "that is the bound ε + ln(1/h); the exact loss is ln P(0)/P(1)": epsilon + math.log(1 / honest),
-            "that is ε/h: a part of the noise is missing, not a part of the rate": epsilon / honest,
-            "that is the promise to those who know no part": epsilon,
-            "that is the loss when the others are honest: `honest` is the share that keeps quiet":
-                secure.collusion_epsilon(max(1 - honest, 1e-6), epsilon=epsilon),
-            "that is the step from 1 to 2; the steepest is from 0 to 1":
-                float(-np.diff(np.log(secure.shared_pmf([1, 2], honest=honest, epsilon=epsilon)))[0]),
-        }
-
-        def why(said, mistakes=mistakes, right=right):
-            words = next((words for words, value in mistakes.items() if abs(said - value) < 2e-4 < abs(value - right)), "")
-            return f"not {said:.4f}; {words}" if words else f"not {said:.4f}"
-
-        compare_number(answered(loss, honest, epsilon), right, f"honest = {honest:g}, epsilon = {epsilon:g}", why, tolerance=1e-4)
+    on_cases(loss, CONSPIRACIES, _loss, LOSSES, rtol=0, atol=1e-4, what="the loss",
+             otherwise=lambda got, right, *case: "do not round it" if abs(got - right) < 5.1e-3 else "")
     return "exact for five conspiracies"
+
+
+FLEETS = [(1000, 100, 300, 1.0), (50, 0, 0, 0.5), (2000, 100, 0, 2.0), (12, 0, 9, 1.5)]
+
+
+def _plan(unknown=lambda parties, silent, told: parties - silent - told, there=lambda parties, silent, told: parties,
+          shapes=1, variables=2, power=1):
+    def plan(parties, silent, told, epsilon):
+        shape, q = shapes / unknown(parties, silent, told), math.exp(-epsilon)
+        deviation = math.sqrt(variables * there(parties, silent, told) * shape * q) / (1 - q)
+        return shape, deviation**power
+
+    return plan
+
+
+PLANS = {
+    "that shape insures against nobody": _plan(lambda n, silent, told: n),
+    "the shape forgets that the silent take their parts with them": _plan(lambda n, silent, told: n - told),
+    "the shape forgets that the parts of those who told hide nothing": _plan(lambda n, silent, told: n - silent),
+    "both variables of a part have the whole shape": _plan(shapes=0.5),
+    "that is the noise of the unknown parts; when nobody falls silent there is more":
+        _plan(there=lambda n, silent, told: n - silent - told),
+    "a part is a difference of two variables, so the variance is twice as large": _plan(variables=1),
+    "that is the variance; the standard deviation is its root": _plan(power=2),
+    "the deviation is asked for when nobody falls silent": _plan(there=lambda n, silent, told: n - silent),
+}
 
 
 @checker
 def agg_dropout(plan):
     """`plan(parties, silent, told, epsilon)`: the shape of each part, and the standard deviation of all of them."""
-    for parties, silent, told, epsilon in ((1000, 100, 300, 1.0), (50, 0, 0, 0.5), (2000, 100, 0, 2.0), (12, 0, 9, 1.5)):
-        unknown, q = parties - silent - told, math.exp(-epsilon)
-        given = f"parties = {parties}, silent = {silent}, told = {told}, epsilon = {epsilon:g}"
-        shape, sd = numbers(answered(plan, parties, silent, told, epsilon), (2,), f"{given}: shape and standard deviation")
-        shapes = {1 / parties: "that insures against nobody", 1 / (parties - told): "the silent take their parts with them",
-                  1 / (parties - silent): "those who told hide nothing", 1 / (2 * unknown): "both variables of a part have the whole shape",
-                  unknown / parties: "that is the share; the shapes of the unknown parts add up to 1"}
-        compare_number(shape, 1 / unknown, f"{given}: the shape", lambda said, shapes=shapes: next(
-            (f"not {said:.6g}; {words}" for value, words in shapes.items() if math.isclose(said, value, rel_tol=1e-4)), f"not {said:.6g}"),
-            tolerance=0, relative=1e-4)
-        deviations = {math.sqrt(2 * q) / (1 - q): "that is the noise of the unknown parts; when nobody falls silent there is more",
-                      math.sqrt(parties / unknown * q) / (1 - q): "a part is a difference of two variables, so the variance is twice as large",
-                      2 * parties / unknown * q / (1 - q) ** 2: "that is the variance",
-                      math.sqrt(2 * (parties - silent) / unknown * q) / (1 - q): "nobody falls silent here"}
-        compare_number(sd, math.sqrt(2 * parties / unknown * q) / (1 - q), f"{given}: the standard deviation", lambda said, deviations=deviations: next(
-            (f"not {said:.4g}; {words}" for value, words in deviations.items() if math.isclose(said, value, rel_tol=1e-3)), f"not {said:.4g}"),
-            tolerance=0, relative=1e-3)
+    on_cases(plan, FLEETS, _plan(), PLANS, rtol=(1e-4, 1e-3), shape=lambda *case: (2,),
+             what="shape and standard deviation")
     return "right in four cases"
