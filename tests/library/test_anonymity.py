@@ -85,7 +85,7 @@ def test_labels_follow_the_sorted_order_and_a_missing_value_is_last():
 @pytest.mark.parametrize("column", [
     [1.0, math.nan, 1.0, math.nan], ["a", None, "a", None], pd.to_datetime(["2020-01-01", None, "2020-01-01", None]),
     pd.array([1, None, 1, None], dtype="Int64"), pd.Categorical(["a", None, "a", None]), [None, math.nan, None, pd.NaT],
-])  # fmt: skip
+])
 def test_a_missing_value_is_a_value_of_its_own(column):
     df = pd.DataFrame({"q": column, "s": list("aabb")})
     assert k_anonymity(df, ["q"]) == (2 if df["q"].notna().any() else 4)
@@ -258,8 +258,8 @@ def by_definition(points, span, k):
         values = [point[axis] for point in points]
         if allowed := cuts(values, k):
             cut = min(allowed, key=lambda cut: (abs(2 * sum(v < cut for v in values) - len(values)), cut))
-            return by_definition([p for p in points if p[axis] < cut], span, k) + by_definition(
-                [p for p in points if p[axis] >= cut], span, k)
+            below, above = [p for p in points if p[axis] < cut], [p for p in points if p[axis] >= cut]
+            return by_definition(below, span, k) + by_definition(above, span, k)
     return [sorted(points)]
 
 
@@ -289,7 +289,7 @@ def test_mondrian_cuts_the_dimension_that_is_widest_relative_to_the_table():
     parts = mondrian(df, ["age", "pay"], k=2)
     assert [df[parts == one].to_numpy().tolist() for one in range(4)] == [
         [[20, 0], [20, 1000]], [[30, 0], [30, 1000]], [[40, 2000], [41, 2000]],
-        [[40, 90_000], [41, 90_000]]]  # fmt: skip
+        [[40, 90_000], [41, 90_000]]]
 
 
 def test_categories_are_ordered_as_they_say_and_text_as_text():
@@ -327,7 +327,7 @@ def test_classes_do_not_depend_on_the_order_of_the_rows_the_units_or_the_dress_o
     [2**63 - 1, -(2**63), 2**53, 2**53 + 1, 0, 1], [7, math.nan, 7, math.nan, 7, math.nan],
     [5e-324, 0, 0, 5e-324, 0, 5e-324], [-1, "x", None, 2.5, (), []],
     pd.array([1, None, 3, 4, 5, 6], dtype="Int64"), [True, False] * 3, pd.to_datetime(["2020-01-01", None] * 3),
-])  # fmt: skip
+])
 @pytest.mark.filterwarnings("error")
 def test_no_value_in_a_cell_raises_or_warns(column):
     df = pd.DataFrame({"q": column, "s": column})
@@ -348,7 +348,7 @@ def test_recoded_values_say_what_the_class_shares():
         "age": [18, 25, 20, 40, 40, 40], "below": [-5, 3, 0, 1, 2, 2],
         "share": [0.5, 2, 1, 3, 3, np.nan], "sex": ["F", "M", "F", "M", "M", None],
         "dob": ["2000-01-03", "2000-01-01", "2000-01-02", "1990-05-05", "1990-05-05", "1990-05-05"], "odd": [None] * 6,
-    })  # fmt: skip
+    })
     table = recode(df, list(df), [1, 1, 1, 0, 0, 0])
     assert table.iloc[2].tolist() == ["18-25", "-5 to 3", "0.5-2", "F, M", "2000-01-01, 2000-01-02, 2000-01-03", "?"]
     assert table.iloc[3].tolist() == ["40", "1 to 2", "3, ?", "M, ?", "1990-05-05", "?"]
@@ -464,7 +464,7 @@ def test_a_table_that_is_anonymous_already_is_left_as_it_is():
     None, {}, [], {"nope": []}, {"zip": None}, {"zip": "*"}, {"zip": ["*"]}, {"zip": [lambda column: ["*"]]},
     {"days": [lambda days: days // 2, lambda days: days // 3]},
     {"zip": [{"A": 1, "B": 1, "C": 2}, {"A": 1, "B": 2, "C": 2}]},
-])  # fmt: skip
+])
 def test_a_bad_hierarchy_is_refused(hierarchies):
     with pytest.raises(ValueError, match="hierarchies"):
         lattice_search(WARD, hierarchies, k=2)
@@ -485,7 +485,7 @@ CALLS = {
     "l_diversity": lambda df, qi: l_diversity(df, qi, "illness"),
     "t_closeness": lambda df, qi: t_closeness(df, qi, "illness"),
     "mondrian": lambda df, qi: mondrian(df, qi, k=2), "recode": lambda df, qi: recode(df, qi, [0] * 11),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -504,7 +504,7 @@ def test_bad_tables_and_columns_are_refused(call):
     {"method": "other"}, {"method": None}, {"method": "recursive"}, {"method": "recursive", "c": 0},
     {"method": "recursive", "c": math.nan},
     {"method": "recursive", "c": "3"}, {"c": 2}, {"method": "entropy", "c": 2},
-])  # fmt: skip
+])
 def test_bad_kinds_of_diversity_are_refused(parameters):
     with pytest.raises(ValueError, match="method|^c "):
         l_diversity(WARD, QI, "illness", **parameters)

@@ -33,8 +33,7 @@ def link_by_force(released, public):
 @given(released=ROWS, public=ROWS)
 @PROPERTY
 def test_link_finds_the_keys_that_occur_once_in_each_table(released, public):
-    one, two = pd.DataFrame(released, columns=["x", "y"],
-                            dtype=object), pd.DataFrame(public, columns=["x", "y"], dtype=object)
+    one, two = (pd.DataFrame(rows, columns=["x", "y"], dtype=object) for rows in (released, public))
     found = link(one, two, ["x", "y"])
     assert found.columns.tolist() == ["released", "public"]
     assert list(map(tuple, found.to_numpy().tolist())) == link_by_force(released, public)
@@ -66,7 +65,7 @@ def test_link_refuses_what_it_cannot_answer():
         (good[:0], good, "x", "released must"), (good, good[:0], "x", "public must"),
         (twice, good, "x", "released must"), (good, twice, "x", "public must"),
         (good, good.astype(str), "x", "on must"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=name):
             link(released, public, on)
 
@@ -119,13 +118,13 @@ def test_a_score_by_hand():
 @given(known=st.lists(st.tuples(FILM, STARS, DAY), min_size=1, max_size=4),
        records=st.lists(st.tuples(st.sampled_from([7.0, 8.0, 9.0, math.nan]), FILM, STARS, DAY),
                         min_size=1, max_size=10),
-       tolerance=st.sampled_from([{}, {"stars": 1.0}, {"stars": 0.5, "date": 14.0}]))  # fmt: skip
+       tolerance=st.sampled_from([{}, {"stars": 1.0}, {"stars": 0.5, "date": 14.0}]))
 @PROPERTY
 def test_the_scores_are_those_of_the_formula(known, records, tolerance):
-    known, records = pd.DataFrame(known, columns=["film", "stars", "date"]), pd.DataFrame(
-        records, columns=["user", "film", "stars", "date"])
-    found, expected = fuzzy_link(known, records, tolerance=tolerance,
-                                 threshold=0.7), score_by_force(known, records, tolerance)
+    known = pd.DataFrame(known, columns=["film", "stars", "date"])
+    records = pd.DataFrame(records, columns=["user", "film", "stars", "date"])
+    found = fuzzy_link(known, records, tolerance=tolerance, threshold=0.7)
+    expected = score_by_force(known, records, tolerance)
     assert found.scores.to_dict() == pytest.approx(expected) and found.scores.is_monotonic_decreasing
     first, second = (sorted(expected.values(), reverse=True) + [0.0, 0.0])[:2]
     if len(expected) > 1 and first - second > 1e-9:
@@ -176,11 +175,12 @@ def test_fuzzy_link_refuses_bad_parameters():
         ({"threshold": math.nan}, "threshold"),
         ({"known": records[:0]}, "known"), ({"records": records[:0]}, "records"),
         ({"known": records.drop(columns="date")}, "known has no column 'date'"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=name):
             fuzzy_link(**{"known": records, "records": records, **parameters})
 
 
+@pytest.mark.slow
 @in_town
 def test_the_forum_names_148_of_150_and_nobody_wrongly():
     """Pinned, as above; the row order and the labels of the ratings do not matter."""
@@ -343,7 +343,7 @@ def test_reconstruct_refuses_shapes_that_do_not_fit():
         ({"queries": [[math.nan, 1], [0, 1]]}, "queries"), ({"queries": "ab"}, "queries"),
         ({"answers": [[1], [2]]}, "answers"), ({"answers": [1]}, "answers"),
         ({"answers": ["x", "y"]}, "answers"), ({"method": "ridge"}, "method"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=name):
             reconstruct(**{"queries": [[1, 0], [1, 1]], "answers": [1, 2], **parameters})
 
@@ -412,7 +412,7 @@ def test_tracing_refuses_shapes_that_do_not_fit():
         ({"population": []}, "population"), ({"released": [0.5]}, "released"),
         ({"released": 0.5}, "released"), ({"targets": [1, 0]}, "targets"),
         ({"targets": [[1, 0, 1]]}, "targets"), ({"targets": [["a", "b"]]}, "targets"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=name):
             tracing(**{"released": [0.4, 0.6], "population": [0.5, 0.5], "targets": [[1, 0]], **parameters})
 

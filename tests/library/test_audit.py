@@ -96,7 +96,7 @@ def power(runs, p, q, epsilon, alpha):
 @pytest.mark.parametrize("p, q, epsilon, confidence, wanted", [
     (0.3, 0.05, 1.0, 0.95, 0.95), (0.5, 0.1, 0.5, 0.99, 0.9), (0.02, 0.001, 1.0, 0.95, 0.5),
     (0.9, 0.0, 2.0, 0.999, 0.99), (0.7, 0.5, 0.1, 0.95, 0.8),
-])  # fmt: skip
+])
 def test_runs_needed_gives_the_wanted_power_and_few_runs_less_do_not(p, q, epsilon, confidence, wanted):
     runs = runs_needed(p, q, epsilon=epsilon, confidence=confidence, power=wanted)
     assert power(runs, p, q, epsilon, 1 - confidence) >= wanted - 1e-8
@@ -192,7 +192,7 @@ CORRECT = {
     "above_threshold, monotone": (sparse(2, monotone=True), 1.0, [(UP, 0 * UP), (0 * UP, DOWN)], 0.0),
     "AboveThreshold": (repeat(interactive), 1.0, [(DOWN, UP), (UP, DOWN)], 0.0),
     "numeric_sparse": (repeat(numeric), 1.0, [(DOWN, UP), (UP, DOWN)], 0.0),
-}  # fmt: skip
+}
 
 
 @pytest.mark.long
@@ -300,7 +300,7 @@ BROKEN = {
         ((1 - math.exp(-1 / 2)) / 2, 0.0)),
     "no stopping": (comparisons(lap(2, 1), lap(4), stops=False), CROSS, chances([0] * 4 + [1] * 4, CROSS)),
     "noisy value reused": (reuse, (DOWN, UP), (reuse_chance(DOWN), reuse_chance(UP))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.long
@@ -323,7 +323,7 @@ def rare(data, size, rng):
     (laplace(1.2), 10_000, 0.85),
     (rare, 4000, 0.6),
     (lambda data, size, rng: rng.laplace(scale=1.0 + data, size=size), 2000, 0.85),           # both tails
-])  # fmt: skip
+])
 def test_an_audit_that_searches_sees_nearly_as_much_as_one_that_knows_the_event(run, n, wanted):
     found = sum(audit(run, 0.0, 1.0, n=n, rng=seed).epsilon > 1 for seed in range(200))
     assert stats.binomtest(found, 200, wanted, alternative="less").pvalue > LEVEL
@@ -354,7 +354,7 @@ def test_an_event_chosen_on_the_runs_that_test_it_accuses_the_innocent_and_audit
     lambda told, rng: np.column_stack([rng.integers(0, 2, told.size), told]),
     *(lambda told, rng, odd=odd: np.where(told, odd, rng.random(told.size))
       for odd in (math.nan, math.inf, -math.inf, 7.0)),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
 def test_a_leak_is_found_in_either_direction_whatever_the_outputs_look_like(outputs, pair):
     def leak(data, size, rng):

@@ -43,7 +43,7 @@ def worst_set(p, q, epsilon):
     (LEFT, RIGHT, math.inf, 1.0, 1.0),
     (HALVES, HALVES, 0.0, 0.0, 0.0),
     ([0.5, 0.5, 0.0], [0.25, 0.75, 0.0], math.log(2), 0.25, 0.5 - math.exp(0.5) / 4),
-])  # fmt: skip
+])
 def test_known_pairs(p, q, epsilon, delta_at_0, delta_at_half):
     for one, other in ((p, q), (q, p)):
         assert exact_epsilon(one, other) == pytest.approx(epsilon, rel=1e-14)

@@ -81,6 +81,7 @@ def test_random_people_of_any_form_move_no_more_than_promised_whatever_the_salt(
     assert reached > 5
 
 
+@pytest.mark.slow
 def test_a_person_with_a_million_groups_moves_five():
     crowd = pd.DataFrame({"person": 9999, "key": np.arange(1_000_000), "cents": 1})
     assert run(engine.bounded_sql("events", **ARGUMENTS), crowd)[["people", "total"]].sum().tolist() == [5, 5]
@@ -336,7 +337,7 @@ def test_the_table_of_the_section_is_the_measured_one_and_keeps_what_was_asked()
     table = json.loads((ROOT / "benchmarks" / "engine.json").read_text(encoding="utf-8"))
     names = {"DuckDB, the text": "duckdb", "DuckDB, its own `hash()`": "duckdb, its own hash",
              "pandas": "pandas", "OpenDP on polars, a release": "opendp",
-             "Spark, the text": "spark"}      # fmt: skip
+             "Spark, the text": "spark"}    
     text = json.loads((ROOT / "chapters" / "deployment" / "engines.ipynb").read_text(encoding="utf-8"))
     prose = "\n".join("".join(cell["source"]) for cell in text["cells"] if cell["id"] == "practice")
     for name, case in names.items():

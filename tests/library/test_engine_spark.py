@@ -18,8 +18,8 @@ pytestmark = [
 ]
 
 ASK = {"person": "person", "group": "film", "value": "cents", "high": 10_000, "num_groups": 5, "salt": "07"}
-ODD = [(-1, film, 500) for film in range(300)] + [(-2, 3, 2**62)] * 4 + [(-3, 3, -(2**62))] * 4 + [
-    (-4, 3, None), (-5, None, 5), (None, 3, 5)]
+ODD = [*((-1, film, 500) for film in range(300)), *[(-2, 3, 2**62)] * 4, *[(-3, 3, -(2**62))] * 4,
+       (-4, 3, None), (-5, None, 5), (None, 3, 5)]
 
 
 def tickets():
@@ -35,7 +35,7 @@ def spark():
 
     settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false",
                 "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.host": "127.0.0.1", "spark.sql.ansi.enabled": "true"}        # fmt: skip
+                "spark.driver.host": "127.0.0.1", "spark.sql.ansi.enabled": "true"}      
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)

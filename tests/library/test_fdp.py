@@ -50,7 +50,7 @@ def randomized_response_epsilon(n, epsilon, delta):
     *((laplace(e), lambda a, e=e: np.where(a < np.exp(-e) / 2, 1 - np.exp(e) * a, np.where(
         a <= 0.5, np.exp(-e) / np.maximum(4 * a, 1e-300), np.exp(-e) * (1 - a)))) for e in (0.2, 1.0, 3.0)),
     (gaussian(0.0), lambda a: 1 - a),
-])  # fmt: skip
+])
 def test_the_curve_is_its_closed_form_and_the_profiles_give_it_back(f, curve):
     assert f(ALPHA) == pytest.approx(curve(ALPHA), abs=LAST_DIGITS)
     from_profiles = numeric(f)(ALPHA)
@@ -200,7 +200,7 @@ def test_a_product_is_on_the_safe_side_of_the_product_law_and_near_it(one, two, 
 def test_every_trade_off_function_is_convex_decreasing_and_below_1_minus_alpha(pair, how):
     f = finite(*pair)
     f = {"self": lambda: f, "inverse": f.inverse, "symmetrize": f.symmetrize, "subsample": lambda: f.subsample(0.4),
-         "square": lambda: f**2}[how]()  # fmt: skip
+         "square": lambda: f**2}[how]()
     alpha = np.linspace(0, 1, 41)
     beta = f(alpha)
     assert np.all(np.diff(beta) <= 1e-12) and np.all(np.diff(beta, 2) >= -1e-9)
@@ -303,7 +303,7 @@ def test_products_lie_within_the_brackets_of_the_privacy_loss_distributions_of_d
             10.0, pessimistic_estimate=pessimistic, value_discretization_interval=1e-4), 100),
         (gaussian(0.5).subsample(0.1), lambda pessimistic: pld.from_gaussian_mechanism(
             2.0, sampling_prob=0.1, pessimistic_estimate=pessimistic, value_discretization_interval=1e-4), 100),
-    ):  # fmt: skip
+    ):
         high, low = (make(pessimistic).self_compose(n) for pessimistic in (True, False))
         for delta in (1e-2, 1e-5):
             assert low.get_epsilon_for_delta(delta) <= worst(f, n, delta) <= high.get_epsilon_for_delta(delta) + 2e-5
@@ -365,7 +365,7 @@ def test_points_of_perfect_privacy_prove_it(alpha):
     (gaussian(1.0), [4, 40]), (approx(0.8, delta=0.05), [8, 24, 48]), (laplace(1.5), [0, 16]),
     (finite([0.5, 0.5], [0.2, 0.8]), [40]),
     (finite([0.5, 0.5], [0.25, 0.75]), [10, 20, 30, 50, 60, 70]), (finite([0.5, 0.5], [0.25, 0.75]), [10, 20, 60, 70]),
-])  # fmt: skip
+])
 def test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_them(f, dots):
     """By linear programming over convex curves on a grid, and the hull of their infimum by all its chords."""
     n = 80
@@ -388,7 +388,7 @@ def test_a_curve_from_points_is_the_highest_convex_one_below_all_curves_through_
 @pytest.mark.parametrize("alpha, beta", [
     ([0.2, 0.5], [0.9, 0.1]), ([0.2, 0.5, 0.8], [0.5, 0.45, 0.1]), ([0.2, 0.5], [0.3, 0.4]),
     ([0.5, 1.0], [0.2, 0.1]), ([0.1, 0.2, 0.3], [0.8, 0.79, 0.1]),
-])  # fmt: skip
+])
 def test_points_on_no_trade_off_function_are_refused(alpha, beta):
     with pytest.raises(ValueError, match="beta"):
         from_curve(alpha, beta)
@@ -475,7 +475,7 @@ def test_the_limit_can_promise_too_much():
       for bad in ([0.5], [0.5, -0.1], [1.1, 0.2], [0.5, math.nan])),
     *((lambda bad=bad: clt([(approx(0.1), 99)]).lower(bad), "alpha") for bad in (-0.1, math.nan)),
     (lambda: moments(1.0), "f"),
-])  # fmt: skip
+])
 def test_bad_input_is_refused_by_name(call, name):
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
         call()

@@ -1,5 +1,6 @@
 """dplib stands alone below: it knows nothing of the book, and no module of either package leads back to itself."""
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -24,13 +25,15 @@ def modules():
 MODULES = dict(modules())
 
 
+@functools.cache
 def imported(path):
     """All modules that a file imports, at its top or inside of a function."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (whole if (whole := f"{node.module}.{alias.name}") in MODULES else node.module
+            found.update(whole if (whole := f"{node.module}.{alias.name}") in MODULES else node.module
                         for alias in node.names)
 
 

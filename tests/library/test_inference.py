@@ -21,7 +21,7 @@ from dplib.inference import (
     proportion_test,
     ratio_interval,
     slope_interval,
-)  # fmt: skip
+)
 
 NOISE = {
     "geometric": lambda x, scale: stats.dlaplace.cdf(np.floor(x), 1 / scale),

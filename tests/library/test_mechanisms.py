@@ -35,7 +35,7 @@ SIGMA = {
     (1, 1e-2): 1.87787556091, (1, 1e-5): 3.73063163482, (1, 1e-6): 4.22467888933, (1, 1e-9): 5.49526615724,
     (2, 1e-5): 1.99381244564, (5, 1e-5): 0.891868264952, (8, 1e-3): 0.48001375248,
     (10, 1e-2): 0.350096686248, (10, 1e-5): 0.499888619709, (10, 1e-9): 0.650246918959,
-}  # fmt: skip
+}
 
 
 def delta_of(sigma, epsilon):
@@ -175,7 +175,7 @@ def test_discrete_gaussian_of_tiny_sigma_is_no_noise_and_needs_no_warning():
     lambda value: gaussian(value, sensitivity=1, sigma=1, rng=8),
     lambda value: geometric(value, sensitivity=1, epsilon=0.01, rng=8),
     lambda value: discrete_gaussian(value, sigma=100, rng=8),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("shape", [(), (0,), (4,), (2, 3)])
 def test_noise_is_added_entry_by_entry_in_the_shape_of_the_value(draw, shape):
     value = np.full(shape, 40)
@@ -248,7 +248,7 @@ SCORES = [30, 25, 8, 2]
     ([0, 0, 1], 2, [0.211941557617085, 0.211941557617085, 0.576116884765829]),
     ([5, 4, 3, 2, 1], 0.5,
      [0.310022009896051, 0.241445384076415, 0.188037854187688, 0.146444028088438, 0.114050723751407]),
-])  # fmt: skip
+])
 def test_exponential_pmf_is_exact(scores, epsilon, law):
     assert exponential_pmf(scores, sensitivity=1, epsilon=epsilon) == pytest.approx(law, rel=1e-12)
     assert exponential_pmf(scores, sensitivity=3, epsilon=3 * epsilon) == pytest.approx(law, rel=1e-12)
@@ -392,7 +392,7 @@ def test_exponential_pmf_is_a_law_whatever_the_scores(scores, epsilon, monotone)
 @pytest.mark.parametrize("epsilon, sigma, delta", [
     (1, 1, 0.126936737507), (0, 1, 0.382924922548), (0, 0.25, 0.954499736104),
     (2, 1, 0.0209236358211), (0.1, 10, 0.00875176814581),
-])  # fmt: skip
+])
 def test_gaussian_delta_is_pinned(epsilon, sigma, delta):
     assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, rel=1e-10)
     assert gaussian_delta(epsilon, sigma=3 * sigma, sensitivity=3.0) == pytest.approx(delta, rel=1e-10)
@@ -425,6 +425,6 @@ def test_gaussian_delta_falls_with_epsilon_and_sigma(epsilon, sigma, factor):
 @pytest.mark.parametrize("epsilon, sigma, delta", [
     (0, 1e-300, 1), (1e308, 1e-300, 1), (1e308, 1e300, 0), (1e308, 1.0, 0),
     (0, 1e300, 0), (5e-324, 1e-10, 1), (0, 1e16, 0),
-])  # fmt: skip
+])
 def test_gaussian_delta_has_no_trouble_at_the_ends(epsilon, sigma, delta):
     assert gaussian_delta(epsilon, sigma=sigma) == pytest.approx(delta, abs=1e-14)

@@ -260,8 +260,8 @@ MUTANTS = [
            "test_the_mean_moves_farther_when_a_row_goes_than_the_textbook_allows"),
     mutant("empty bins get no noise", "histograms",
            "    return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)\n",
-           "    return np.where(counts > 0, mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng), "
-           "0)\n",
+           "    noisy = mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)\n"
+           "    return np.where(counts > 0, noisy, 0)\n",
            "test_every_bin_gets_laplace_noise_also_an_empty_one"),
     mutant("whole noise for add/remove under replace", "histograms", "sensitivity=int(step)",
            "sensitivity=1", "test_whole_counts_get_discrete_laplace_noise"),
@@ -289,8 +289,8 @@ MUTANTS = [
     mutant("the product's total forgotten under add/remove", "synthetic", '(0 if adjacency == "replace" else 1)',
            "0", "test_no_question_about_a_table_moves_by_more_than_is_charged"),
     mutant("pandas' own look-up", "synthetic", "_codes(df[column], _places(domain))",
-           "pd.Index(list(domain)).get_indexer(df[column].map(lambda cell: cell if pd.api.types.is_scalar(cell) else "
-           "None))",
+           "pd.Index(list(domain))"
+           ".get_indexer(df[column].map(lambda cell: cell if pd.api.types.is_scalar(cell) else None))",
            "test_one_cell_does_not_change_what_the_others_mean"),
     mutant("a child drawn without its parent", "synthetic", "rows / rows.sum(axis=1, keepdims=True), axis=1)",
            "np.ones((len(rows), 1)) * fallback, axis=1)", "test_chow_liu_keeps_the_pairs_of_its_tree"),
@@ -525,7 +525,7 @@ MUTANTS = [
            "if public and len(one) > len(other)", "test_each_broken_step_is_found_by_its_person"),
     mutant("missing numbers pass", "audit", "if not one.isna().equals(other.isna()):",
            "if False:", "test_a_failure_and_a_missing_number_are_infinite"),
-]  # fmt: skip
+]
 
 def kill(mutant, folder):
     """Name of the test that killed the mutant; AssertionError if none did, or not by an assertion."""
@@ -553,8 +553,9 @@ def mutants_of(place):
 class Mutated:                                   # one class for each module, so that workers can share them
     def test_is_killed(self, mutant, tmp_path, record_property):
         start = time.perf_counter()
-        record_property(
-            "table", [f"{mutant.killer.split('::')[0]}  {kill(mutant, tmp_path)}  {time.perf_counter() - start:.1f} s"])
+        killer = kill(mutant, tmp_path)
+        seconds = time.perf_counter() - start
+        record_property("table", [f"{mutant.killer.split('::')[0]}  {killer}  {seconds:.1f} s"])
 
 
 @mutants_of("mechanisms.py")
@@ -683,7 +684,7 @@ def test_every_mutant_is_in_a_class():
                "fdp/product", "fdp/limit", "distributions", "local/reports", "local/rappor", "quantiles",
                "data_dependent", "histograms", "synthetic", "anonymity/measures", "anonymity/tables",
                "anonymity/generalisation", "attacks", "partitions", "engine", "inference", "svt/mechanism", "svt/law",
-               "svt/museum", "audit", "release", "secure")  # fmt: skip
+               "svt/museum", "audit", "release", "secure")
     assert {mutant.file for mutant in MUTANTS} == {f"{module}.py" for module in modules}
 
 

@@ -87,7 +87,7 @@ GOOGLE = {
                                  22: 0.4669052100412169, 30: 0.959836411562683},
     ("gaussian", 1.0, 1e-6, 5): {1: 1.0000002004240116e-07, 30: 0.012885434700242615,
                                  60: 0.8002308588559446, 75: 0.9913082123747241},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("strategy, epsilon, delta, groups", GOOGLE)
@@ -203,7 +203,7 @@ def test_the_release_of_several_groups_has_exactly_its_delta_for_a_person_who_is
     for alone in range(num_groups + 1):
         pairs = [side_by_side(*(truncated_law(count, epsilon, delta, num_groups, per_group)
                                 for count in (others + per_group, others)))
-                 for others in [0] * alone + [300] * (num_groups - alone)]  # fmt: skip
+                 for others in [0] * alone + [300] * (num_groups - alone)]
         found.append(exact_delta(*joint(pairs), epsilon=epsilon))
     assert max(found) == found[-1] == pytest.approx(delta, rel=1e-9) and found[0] < delta
 
@@ -264,7 +264,7 @@ def joint_delta(cdf, epsilon, threshold, alone, num_groups, per_group, others=20
     shared = tuple(binned(cdf, count, threshold, edges) for count in (others + per_group, others))
     return max(exact_delta(*joint([lone] * alone + [shared] * (num_groups - alone)), epsilon=epsilon),
                exact_delta(*reversed(joint([lone] * alone + [shared] * (num_groups - alone))),
-                           epsilon=epsilon))  # fmt: skip
+                           epsilon=epsilon))
 
 
 def gaussian_formula(epsilon, sigma, threshold, alone, num_groups, per_group):
@@ -285,7 +285,7 @@ GAUSSIANS = [      # (epsilon, sigma, threshold, num_groups, per_group); a thres
     (1.0, 1.5, 3.5, 1, 1), (1.0, 1.8848, 4.6839, 2, 1), (1.0, 2.4, 6.0, 3, 1),
     (0.3, 3.0, 5.0, 3, 1), (1.0, 3.0, 3.0, 3, 1), (0.2, 2.0, 1.0, 2, 1),
     (1.0, 3.5, 9.0, 1, 2), (0.8, 4.0, 8.0, 2, 2), (0.5, 6.0, 14.0, 3, 3), (2.0, 1.0, 1.5, 3, 1), (1.0, 0.5, 1.13, 3, 1),
-]  # fmt: skip
+]
 
 
 @pytest.mark.long
@@ -466,7 +466,7 @@ ODD = {
     "as many as int64 can hold": pd.Series({"a": 2**63 - 1}), "more than that": pd.Series({"a": np.uint64(2**64 - 1)}),
     "unknown counts": pd.Series([5, None, 500], dtype="Int64"),
     "dates": pd.Series([500], index=pd.to_datetime(["2023-01-01"])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -495,7 +495,7 @@ def test_the_argument_is_left_as_it_was():
 
 @pytest.mark.parametrize("counts", [[3, 5], {"a": 3}, np.array([3]), None,
                                     pd.Series([0.5, 2]), pd.Series(["3"]), pd.Series([True]), pd.DataFrame({"n": [3]}),
-                                    pd.Series([1, None])])  # fmt: skip
+                                    pd.Series([1, None])])
 def test_counts_of_another_type_are_refused(counts):
     with pytest.raises(ValueError, match="counts must"):
         release(counts, epsilon=1.0, delta=1e-6)
@@ -522,7 +522,7 @@ BROKEN = {                                       # a program, the pair that betr
         lambda c, rng: (c + rng.laplace(size=len(c)))[release(c, epsilon=1.0, delta=0.01, rng=rng).index], (5, 4)),
     "noise for one group of five": (lambda c, rng: release(c, epsilon=5.0, delta=0.01, noise="laplace", rng=rng),
                                     (21, 20)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -575,7 +575,7 @@ def test_one_person_more_adds_their_rows_and_moves_nobody_elses(others, own, num
     shuffle.shuffle(rows)
     with_her, without = (bound(pd.DataFrame(table, columns=["user", "film"]),
                                person="user", group="film", num_groups=num_groups, salt=str(salt))
-                         for table in (rows, others))  # fmt: skip
+                         for table in (rows, others))
     assert pairs(without) == pairs(with_her[with_her.user != 9])
     assert (with_her.user == 9).sum() == min(len(set(own)), num_groups)
 
@@ -630,7 +630,7 @@ STRANGE = {
     "names of several types": pd.DataFrame({"user": [1, "1", (1, 2), 2.5], "film": [b"x", "x", 7, pd.Timestamp(0)]}),
     "categories": FILMS.astype({"user": "category", "film": "category"}),
     "half a surrogate": pd.DataFrame({"user": ["\ud800"], "film": ["\udc00"]}, dtype=object),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lot", LOTS)
@@ -649,7 +649,7 @@ def test_bounding_raises_nothing_because_of_private_values(name, lot):
     ({"num_groups": 0}, "num_groups must be at least 1"), ({"num_groups": 1.5}, "num_groups"),
     ({"salt": None}, "one of salt and rng"),
     ({"rng": 3}, "one of salt and rng"), ({"salt": ""}, "salt"), ({"salt": 7}, "salt"),
-])  # fmt: skip
+])
 def test_bounding_refuses_bad_public_parameters(change, message):
     with pytest.raises(ValueError, match=message):
         bound(**{"table": FILMS, "person": "user", "group": "film", "num_groups": 2, "salt": "s", **change})
@@ -660,7 +660,7 @@ def test_bounding_refuses_bad_public_parameters(change, message):
     ({"noise": "truncated geometric"}, "noise"),
     ({"threshold": math.nan}, "threshold"), ({"noise": "geometric", "per_group": 1.5}, "per_group"),
     ({"epsilon": 1e-13}, "64 bits"),
-])  # fmt: skip
+])
 def test_the_delta_of_a_threshold_refuses_bad_public_parameters(change, message):
     with pytest.raises(ValueError, match=message):
         threshold_delta(**{"noise": "laplace", "threshold": 15, "epsilon": 1.0, **change})

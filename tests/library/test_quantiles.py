@@ -58,7 +58,7 @@ def test_the_rates_of_replace_hold_under_add_remove_but_not_the_other_way_round(
         tables = [list(table) for n in (1, 2, 3) for table in itertools.combinations_with_replacement(UNIVERSE, n)]
         return max(np.abs(log_density(one, 0.5, INSIDE, epsilon=1.0, adjacency=built_for)
                           - log_density(two, 0.5, INSIDE, epsilon=1.0, adjacency=built_for)).max()
-                   for one in tables for two in neighbours(one, UNIVERSE, asked_under))  # fmt: skip
+                   for one in tables for two in neighbours(one, UNIVERSE, asked_under))
 
     assert worst("replace", "add/remove") == pytest.approx(0.5, abs=1e-3)
     assert worst("add/remove", "replace") == pytest.approx(2, abs=1e-3)
@@ -125,9 +125,9 @@ def joint_law(values, qs, rates, points):
     """log density of two quantiles (upper one first) at all pairs of points, by hand: the product of two laws."""
     def log_law(rows, q, rate, low, high, at):
         edges = np.concatenate([[low], np.sort(rows), [high]])
-        logs = np.log(np.diff(edges), where=np.diff(edges) > 0, out=np.full(len(edges) - 1, -np.inf)) - rate * np.abs(
-            np.arange(len(edges) - 1) - q * len(rows))
-        total = np.logaddexp.reduce(logs)
+        widths = np.diff(edges)
+        logs = np.log(widths, where=widths > 0, out=np.full(len(widths), -np.inf))
+        total = np.logaddexp.reduce(logs - rate * np.abs(np.arange(len(widths)) - q * len(rows)))
         below = sum(np.asarray(at) > row for row in rows) if len(rows) else np.zeros(np.shape(at), dtype=int)
         return -rate * np.abs(below - q * len(rows)) - total
 
@@ -212,7 +212,7 @@ def test_a_level_of_two_ranges_costs_a_replaced_row_twice(monkeypatch):
 @PROPERTY
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12),
        st.lists(st.integers(0, 16), min_size=1, max_size=6, unique=True),
-       st.sampled_from([1e-6, 1.0, 1e6, 1e300]), st.integers(0, 99))  # fmt: skip
+       st.sampled_from([1e-6, 1.0, 1e6, 1e300]), st.integers(0, 99))
 def test_answers_are_sorted_and_in_range_whatever_the_values(values, sixteenths, epsilon, seed):
     qs = np.sort(sixteenths) / 16
     answers = quantiles(values, shares=qs, low=-2, high=3, epsilon=epsilon, adjacency="replace", rng=seed)
@@ -243,7 +243,7 @@ def test_a_nan_counts_as_the_lower_bound():
     ({"low": -1e308, "high": 1e308}, "high"), ({"high": math.inf}, "high"),
     ({"epsilon": 0}, "epsilon"), ({"adjacency": "swap"}, "adjacency"),
     ({"values": [[1.0]]}, "values"), ({"values": 1.0}, "values"),
-])  # fmt: skip
+])
 def test_bad_public_parameters_are_refused(change, name):
     right = {"values": [1.0], "share": 0.5, "low": 0, "high": 5, "epsilon": 1.0, "adjacency": "replace"}
     for function in (quantile, quantile_density):

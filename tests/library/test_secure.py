@@ -139,8 +139,8 @@ def test_more_honest_people_than_planned_do_not_lower_epsilon():
 
 def test_an_audit_finds_the_loss_that_the_colluders_see():
     def run(count, size, rng):
-        return (count + laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng).sum(axis=0)).astype(
-            float)
+        parts = laplace_share((5, size), sensitivity=1, epsilon=1.0, parties=20, rng=rng)
+        return (count + parts.sum(axis=0)).astype(float)
 
     found = audit.audit(run, 0, 1, n=60_000, rng=1)
     assert 2.2 < found.epsilon <= collusion_epsilon(0.25, epsilon=1.0)
@@ -149,8 +149,8 @@ def test_an_audit_finds_the_loss_that_the_colluders_see():
 def test_parts_that_suffice_for_the_honest_keep_the_promise():
     """Half of the people may tell theirs: what the others hold is all of the noise."""
     def run(count, size, rng):
-        return (count + laplace_share((10, size), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=rng).sum(
-            axis=0)).astype(float)
+        parts = laplace_share((10, size), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=rng)
+        return (count + parts.sum(axis=0)).astype(float)
 
     assert 0.9 < audit.audit(run, 0, 1, n=60_000, rng=1).epsilon <= 1
     whole = laplace_share((20, DRAWS), sensitivity=1, epsilon=1.0, parties=20, honest=0.5, rng=2).sum(axis=0)

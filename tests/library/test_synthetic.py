@@ -225,8 +225,10 @@ def test_one_cell_does_not_change_what_the_others_mean(monkeypatch):
         for domain in ([0, 1], [False, True], [0.0, 1.0], ["0", "1"]):
             one, two = pd.DataFrame({"a": plain}), pd.DataFrame({"a": plain[:-1] + [odd]})
             for generate in TABLES.values():
-                furthest = moved(monkeypatch, lambda df, g=generate, d=domain: g(
-                    df, {"a": d}, epsilon=1.0, adjacency="replace", rng=0), one, two, 0)
+                def mechanism(df, generate=generate, domain=domain):
+                    return generate(df, {"a": domain}, epsilon=1.0, adjacency="replace", rng=0)
+
+                furthest = moved(monkeypatch, mechanism, one, two, 0)
                 assert furthest["laplace"] <= 1
 
 

@@ -32,7 +32,7 @@ from dplib import (
 )
 
 MODULES = (mechanisms, sensitivity, budget, svt, audit, distributions, local, anonymity, attacks, histograms, synthetic,
-           fdp, quantiles, data_dependent, partitions, inference, engine, release, secure)  # fmt: skip
+           fdp, quantiles, data_dependent, partitions, inference, engine, release, secure)
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SCORES, ANSWERS = [1.0, 2.0, 0.5], [0.0, 9.0, -3.0]
 NOISE = svt.scales(1.0)
@@ -302,7 +302,7 @@ WRONG = {
     "weights": [[], [0, 0], [-1, 2], [math.nan, 1], [math.inf, 1], 1.0],
     "edges": [[], [0, 1], [0, 2, 1], [0, 1, 1], [0, 1, math.inf], [0, math.nan, 1]],
     "domains": [None, {}, ["sex"], {"nobody": [1]}, {"sex": []}, {"sex": ["F", "F"]}, {"sex": [None, math.nan]}],
-}  # fmt: skip
+}
 
 OWN_WRONG = {
     **{(function, "values"): NOT_A_VECTOR
@@ -395,7 +395,7 @@ OWN_WRONG = {
 BY_ANOTHER_NAME = {"slack": "slack|delta", "low": "low|high", "high": "low|high",
                    "run": "outputs", "universe": "universe",
                    "on": "column|on", "person": "column", "item": "column", "tolerance": "tolerance|column",
-                   "start": "start|stop", "stop": "start|stop", "branching": "branching|levels"}  # fmt: skip
+                   "start": "start|stop", "stop": "start|stop", "branching": "branching|levels"}
 
 
 def wrong_calls():
@@ -409,7 +409,7 @@ def test_the_tables_here_cover_every_public_function():
     records = {fdp.CentralLimit, fdp.Moments, fdp.TradeOff, budget.BudgetExceeded, budget.Entry, svt.Scales,
                svt.Variant, audit.AuditResult, audit.Event, anonymity.Generalisation, attacks.Match,
                data_dependent.Smoothing, partitions.Threshold, inference.Estimate, release.Question, release.Meaning,
-               release.Card}  # fmt: skip
+               release.Card}
     assert set(filter(callable, PUBLIC.values())) <= {*RIGHT, *records}
 
 
@@ -428,7 +428,7 @@ def test_a_bad_parameter_is_refused_by_name(function, name, bad):
     *((function, scale) for function in (svt.log_probability, svt.index_pmf)
       for scale in (-1.0, math.nan, math.inf, None)),
     (svt.index_pmf, 0.0),                        # log_probability knows what no noise means
-])  # fmt: skip
+])
 @pytest.mark.parametrize("field", ["threshold", "query"])
 def test_the_exact_laws_refuse_a_bad_scale(function, field, scale):
     with pytest.raises(ValueError, match=rf"noise\.{field}"):
@@ -439,7 +439,7 @@ def test_the_exact_laws_refuse_a_bad_scale(function, field, scale):
     {}, {"epsilon": 1.0}, {"delta": 1e-5},
     {"sigma": 1.0, "epsilon": 1.0}, {"sigma": 1.0, "delta": 1e-5}, {"sigma": 1.0, "epsilon": 1.0, "delta": 1e-5},
     {"sigma": 0.0}, {"sigma": -1.0}, {"sigma": math.nan}, {"sigma": math.inf}, {"sigma": "2"},
-])  # fmt: skip
+])
 def test_gaussian_wants_sigma_or_epsilon_and_delta(parameters):
     with pytest.raises(ValueError, match="sigma"):
         mechanisms.gaussian(0.0, sensitivity=1, **parameters)
@@ -479,7 +479,7 @@ def test_what_a_function_works_on_stands_first_and_every_parameter_is_named():
         "estimate", "queries", "qi", "sensitive", "labels", "hierarchies", "domains", "public", "records", "on",
         "group", "target", "padding", "others", "population", "targets", "cohorts", "candidates", "threshold", "bottom",
         "y", "op", "value", "people",
-    }  # fmt: skip
+    }
     for name, parameters in public_signatures():
         for i, parameter in enumerate(parameters):
             if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
@@ -578,6 +578,13 @@ RANDOM = [function for function in RIGHT if "rng" in inspect.signature(function)
           and function is not partitions.bound]
 
 
+# so many draws that two runs agree by chance less than once in 10^9; a table of fifty rows has more outcomes
+FEW_OUTCOMES = {
+    **dict.fromkeys([distributions.catastrophe, histograms.choose_bins, audit.audit, inference.independence_test], 100),
+    **dict.fromkeys([synthetic.independent, synthetic.chow_liu, synthetic.mwem], 20),
+}
+
+
 def drawn(function, rng):
     parameters = {**RIGHT[function], "rng": rng}
     if "value" in parameters:
@@ -586,11 +593,10 @@ def drawn(function, rng):
         parameters["values"] = np.arange(50) % 3
     for number in {"size", "rows"} & set(parameters):
         parameters[number] = 50
-    if function in (distributions.catastrophe, histograms.choose_bins, synthetic.independent, synthetic.chow_liu,
-                    synthetic.mwem, audit.audit, inference.independence_test):
-        rng = np.random.default_rng(rng)         # few outcomes, so many draws
+    if function in FEW_OUTCOMES:
+        rng = np.random.default_rng(rng)
         return [np.asarray(getattr(result, "epsilon", result)).tolist()
-                for result in (function(**{**parameters, "rng": rng}) for _ in range(100))]  # fmt: skip
+                for result in (function(**{**parameters, "rng": rng}) for _ in range(FEW_OUTCOMES[function]))]
     if function is svt.AboveThreshold:
         watch = function(**{**parameters, "c": 200})
         return [watch.ask(0.0) for _ in range(200)]
@@ -610,7 +616,7 @@ def test_every_random_function_ends_with_rng_none():
         "randomized_response", "unary", "permanent", "report", "perturb", "perturb_tree", "choose_bins", "sample",
         "independent", "chow_liu", "mwem", "quantile", "quantiles", "median", "smooth_median", "propose_test_release",
         "sample_and_aggregate", "release", "independence_test", "split", "laplace_share",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("function", RANDOM)
