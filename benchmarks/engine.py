@@ -1,12 +1,12 @@
 """How fast an engine bounds contributions beside its peers, on this machine, in one run.
 
     python3 -m venv .venv-engine && .venv-engine/bin/pip install -r benchmarks/engine-requirements.txt
-    .venv-engine/bin/python benchmarks/engine.py                 # a million and ten million rows; the table, and benchmarks/engine.json
-    .venv-engine/bin/python benchmarks/engine.py --rows 1e8 --only duckdb opendp          # 1 GB of rows, 5 GB of memory
+    .venv-engine/bin/python benchmarks/engine.py  # a million and ten million rows; the table, and benchmarks/engine.json
+    .venv-engine/bin/python benchmarks/engine.py --rows 1e8 --only duckdb opendp    # 1 GB of rows, 5 GB of memory
 
-Every case is a process of its own, import and all: its CPU seconds and its peak memory (a million rows: the best of three).
-Sizes that are not run again stay in the file. Rows are made by DuckDB from hashes, 25 a person, with one robot that has 1 % of them, and 100,000 groups.
-Nothing here is a test.
+Every case is a process of its own, import and all: its CPU seconds and its peak memory (a million rows: the best of
+three). Sizes that are not run again stay in the file. DuckDB makes the rows from hashes, 25 per person, with one robot
+that has 1 % of them, and 100,000 groups. Nothing here is a test.
 """
 import argparse
 import datetime
@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".json")
 GROUPS, CAP = 5, 10_000                          # groups a person may be in, cents a person may add to one
 THREADS, MEMORY = 2, "4GB"
-QUERY = {"table": "events", "person": "person", "group": "key", "value": "cents", "high": CAP, "num_groups": GROUPS, "salt": "07"}
+QUERY = {"table": "events", "person": "person", "group": "key", "value": "cents",
+         "high": CAP, "num_groups": GROUPS, "salt": "07"}
 
 
 def make(rows, path):
@@ -30,15 +31,16 @@ def make(rows, path):
 
     duckdb.connect(config={"threads": THREADS, "memory_limit": MEMORY}).execute(f"""
         copy (
-          select case when w % 100 = 0 then 0 else 1 + cast(floor({rows // 25 - 1} * pow(u, 1.5)) as bigint) end as person,
+          select
+            case when w % 100 = 0 then 0 else 1 + cast(floor({rows // 25 - 1} * pow(u, 1.5)) as bigint) end as person,
             cast(floor(100000 * pow(v, 4)) as bigint) as key,
             cast(100 + (w // 128) % 9000 + case when (w // 1048576) % 50 = 0 then 100000 else 0 end as bigint) as cents
-          from (select (hash(i * 3 + 1) % 1000000007) / 1000000007.0 as u, (hash(i * 3 + 2) % 1000000007) / 1000000007.0 as v,
-            hash(i * 3) as w from range({rows}) as t(i))
+          from (select (hash(i * 3 + 1) % 1000000007) / 1000000007.0 as u,
+            (hash(i * 3 + 2) % 1000000007) / 1000000007.0 as v, hash(i * 3) as w from range({rows}) as t(i))
         ) to '{path}' (format parquet, row_group_size 1000000)""")
 
 
-# ------------------------------------------------------------------------------------- the cases: one bounded aggregate, or a release
+# ----------------------------------------------------------------------- the cases: one bounded aggregate, or a release
 
 def duckdb_(path, change=lambda text: text):
     import duckdb
@@ -58,7 +60,8 @@ def own_hash(path):
 
 def full_md5(path):
     """All 32 digits of the lot, as most texts have it: the same rows, more memory."""
-    return duckdb_(path, lambda text: text.replace(lot(text), lot(text).removeprefix("substring(").removesuffix(", 1, 12)")))
+    return duckdb_(path,
+                   lambda text: text.replace(lot(text), lot(text).removeprefix("substring(").removesuffix(", 1, 12)")))
 
 
 def lot(text):
@@ -87,9 +90,11 @@ def opendp(path):
     dp.enable_features("contrib")
     context = dp.Context.compositor(
         data=pl.scan_parquet(path), privacy_unit=dp.unit_of(contributions=1, identifier="person"),
-        privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-6), split_evenly_over=1, margins=[dp.polars.Margin(max_length=10**9)])
+        privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-6), split_evenly_over=1,
+        margins=[dp.polars.Margin(max_length=10**9)])
     query = context.query().truncate_per_group(GROUPS).group_by("key")
-    return query.agg(dp.len(signed=True).alias("people"), pl.col("cents").fill_null(0).dp.sum((0, CAP)).alias("total")).release().collect().to_pandas()
+    people, total = dp.len(signed=True).alias("people"), pl.col("cents").fill_null(0).dp.sum((0, CAP)).alias("total")
+    return query.agg(people, total).release().collect().to_pandas()
 
 
 def spark(path):
@@ -97,12 +102,13 @@ def spark(path):
 
     from dplib import engine
 
-    session = (SparkSession.builder.master(f"local[{THREADS}]").config("spark.driver.memory", "3g").config("spark.ui.enabled", "false")
+    session = (SparkSession.builder.master(f"local[{THREADS}]")
+               .config("spark.driver.memory", "3g").config("spark.ui.enabled", "false")
                .config("spark.sql.shuffle.partitions", "8").getOrCreate())
     session.sparkContext.setLogLevel("OFF")
     session.read.parquet(str(path)).createOrReplaceTempView("events")
     found = session.sql(engine.bounded_sql(**QUERY)).toPandas()
-    java = Path(f"/proc/{session.sparkContext._gateway.proc.pid}")               # the engine itself, which no parent waits for
+    java = Path(f"/proc/{session.sparkContext._gateway.proc.pid}")      # the engine itself, which no parent waits for
     ticks = sum(map(int, (java / "stat").read_text().rsplit(")")[-1].split()[11:13]))
     peak = next(int(line.split()[1]) for line in (java / "status").read_text().splitlines() if line.startswith("VmHWM"))
     found.attrs["beside"] = {"cpu_s": ticks / os.sysconf("SC_CLK_TCK"), "peak_gb": peak / 1e6}
@@ -110,17 +116,20 @@ def spark(path):
     return found
 
 
-CASES = {"duckdb": duckdb_, "duckdb, all of md5": full_md5, "duckdb, its own hash": own_hash, "pandas": pandas_, "opendp": opendp, "spark": spark}
+CASES = {"duckdb": duckdb_, "duckdb, all of md5": full_md5, "duckdb, its own hash": own_hash,
+         "pandas": pandas_, "opendp": opendp, "spark": spark}
 
 
-# ---------------------------------------------------------------------------------------------------------------------- measuring
+# ------------------------------------------------------------------------------------------------------------ measuring
 
 def measured(case, path):
-    """CPU seconds (of the process and what it waited for), wall seconds and peak gigabytes of a case in a process of its own."""
+    """CPU seconds (of the process and what it waited for),
+    wall seconds and peak gigabytes of a case in a process of its own."""
     with tempfile.TemporaryFile("w+") as out:
         start = time.perf_counter()
         process = os.posix_spawn(sys.executable, [sys.executable, __file__, "--case", case, "--file", str(path)],
-                                 os.environ | {"OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
+                                 os.environ | {"OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2",
+                                               "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
                                  file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
         _, status, used = os.wait4(process, 0)
         wall = time.perf_counter() - start
@@ -135,7 +144,8 @@ def measured(case, path):
 
 def run_case(case, path):
     found = CASES[case](path)
-    print(json.dumps({"groups": len(found["people"]), "people": int(found["people"].sum()), "total": int(found["total"].sum()),
+    print(json.dumps({"groups": len(found["people"]), "people": int(found["people"].sum()),
+                      "total": int(found["total"].sum()),
                       **getattr(found, "attrs", {})}))
 
 

@@ -1,6 +1,6 @@
 """adult_like: 32,561 invented people who resemble UCI Adult, made from noisy tables with privacy loss epsilon = 1.
 
-    python data/adult_like.py        reads UCI Adult through dplib.data.load("adult"), writes adult_like.csv.gz beside this file
+    python data/adult_like.py    reads UCI Adult through dplib.data.load("adult"), writes adult_like.csv.gz beside this file
 
 The steps are encode, measure, sample, decode. Only `measure` reads the data; all that follows is post-processing.
 
@@ -16,32 +16,34 @@ import pandas as pd
 from dplib.mechanisms import laplace
 
 EPSILON, SEED = 1.0, 1994
-COLUMNS = ["Age", "Workclass", "Education", "Education-Num", "Marital Status", "Occupation", "Relationship", "Race", "Sex", "Capital Gain",
-           "Capital Loss", "Hours per week", "Country", "Target"]
+COLUMNS = ["Age", "Workclass", "Education", "Education-Num", "Marital Status", "Occupation", "Relationship", "Race",
+           "Sex", "Capital Gain", "Capital Loss", "Hours per week", "Country", "Target"]
 
 # ---- domains: the documented values of each column. A value that is not listed, or is missing, counts as the first.
 CATEGORIES = {
-    "Workclass": ["", "Private", "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov", "State-gov", "Without-pay",
-                  "Never-worked"],
-    "Education": ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college", "Assoc-voc",
-                  "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate"],
+    "Workclass": ["", "Private", "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov", "State-gov",
+                  "Without-pay", "Never-worked"],
+    "Education": ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad",
+                  "Some-college", "Assoc-voc", "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate"],
     "Marital Status": ["Never-married", "Married-civ-spouse", "Married-AF-spouse", "Divorced", "Separated", "Widowed",
                        "Married-spouse-absent"],
-    "Occupation": ["", "Tech-support", "Craft-repair", "Other-service", "Sales", "Exec-managerial", "Prof-specialty", "Handlers-cleaners",
-                   "Machine-op-inspct", "Adm-clerical", "Farming-fishing", "Transport-moving", "Priv-house-serv", "Protective-serv",
-                   "Armed-Forces"],
+    "Occupation": ["", "Tech-support", "Craft-repair", "Other-service", "Sales", "Exec-managerial", "Prof-specialty",
+                   "Handlers-cleaners", "Machine-op-inspct", "Adm-clerical", "Farming-fishing", "Transport-moving",
+                   "Priv-house-serv", "Protective-serv", "Armed-Forces"],
     "Relationship": ["Unmarried", "Wife", "Husband", "Own-child", "Not-in-family", "Other-relative"],
     "Race": ["Other", "White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo"],
     "Sex": ["Female", "Male"],
-    "Country": ["", "United-States", "Cambodia", "England", "Puerto-Rico", "Canada", "Germany", "Outlying-US(Guam-USVI-etc)", "India",
-                "Japan", "Greece", "South", "China", "Cuba", "Iran", "Honduras", "Philippines", "Italy", "Poland", "Jamaica", "Vietnam",
-                "Mexico", "Portugal", "Ireland", "France", "Dominican-Republic", "Laos", "Ecuador", "Taiwan", "Haiti", "Columbia",
-                "Hungary", "Guatemala", "Nicaragua", "Scotland", "Thailand", "Yugoslavia", "El-Salvador", "Trinadad&Tobago", "Peru",
-                "Hong", "Holand-Netherlands"],
+    "Country": ["", "United-States", "Cambodia", "England", "Puerto-Rico", "Canada", "Germany",
+                "Outlying-US(Guam-USVI-etc)", "India", "Japan", "Greece", "South", "China", "Cuba", "Iran", "Honduras",
+                "Philippines", "Italy", "Poland", "Jamaica", "Vietnam", "Mexico", "Portugal", "Ireland", "France",
+                "Dominican-Republic", "Laos", "Ecuador", "Taiwan", "Haiti", "Columbia", "Hungary", "Guatemala",
+                "Nicaragua", "Scotland", "Thailand", "Yugoslavia", "El-Salvador", "Trinadad&Tobago", "Peru", "Hong",
+                "Holand-Netherlands"],
     "Target": ["<=50K", ">50K"],
 }
 
-# Bins of the numbers: the first value of each bin, then one past the last value. A number outside counts as the nearest inside.
+# Bins of the numbers: the first value of each bin, then one past the last value. A number outside counts as the nearest
+# inside.
 BINS = {
     "Age": range(17, 92),
     "Hours per week": range(1, 101),
@@ -51,7 +53,8 @@ BINS = {
 
 # Coarser versions of a column, for use in tables: name -> (column, first code of each group).
 GROUPS = {
-    "age band": ("Age", [0, 3, 6, 9, 13, 18, 23, 28, 33, 38, 43, 48, 53, 63]),  # from 17, 20, 23, 26, 30, 35, ..., 70, 80
+    # from 17, 20, 23, 26, 30, 35, ..., 70, 80
+    "age band": ("Age", [0, 3, 6, 9, 13, 18, 23, 28, 33, 38, 43, 48, 53, 63]),
     "age group": ("Age", [0, 3, 8, 18, 33, 48]),  # from 17, 20, 25, 35, 50, 65
     "school": ("Education", [0, 8, 9, 12, 13]),  # below high school; high school; some college; Bachelors; above
     "week": ("Hours per week", [0, 19, 34, 39, 40, 49, 59]),  # from 1, 20, 35, 40, 41, 50, 60 hours
@@ -62,7 +65,8 @@ SIZES = {column: len(values) for column, values in CATEGORIES.items()}
 SIZES |= {column: len(edges) - 1 for column, edges in BINS.items()}
 SIZES |= {group: len(first) for group, (_, first) in GROUPS.items()}
 
-# The tables, in the order in which people are drawn: what is counted, within which groups, and its share of the budget in twentieths.
+# The tables, in the order in which people are drawn: what is counted, within which groups, and its share of the budget
+# in twentieths.
 TABLES = [
     ("Age", [], 4),
     ("Sex", ["age band"], 1),
@@ -106,7 +110,8 @@ def measure(adult, *, epsilon=EPSILON, rng=None):
 
     Every person adds 1 to one cell of each table, so a table changes by at most 1 when a person comes or goes.
     """
-    rng = np.random.default_rng(rng)  # one stream for all tables: the same seed in each would repeat the noise, and a difference remove it
+    # one stream for all tables: the same seed in each would repeat the noise, and a difference remove it
+    rng = np.random.default_rng(rng)
     codes = encode(adult)
     noisy = {}
     for target, given, share in TABLES:
@@ -122,22 +127,26 @@ def sample(noisy, n, *, epsilon=EPSILON, rng=None):
     rng = np.random.default_rng(rng)
     codes = {}
     for target, given, share in TABLES:
-        # Most cells of a large table hold almost nobody, but their noise is as large as any: what is below two noise scales is dropped.
+        # Most cells of a large table hold almost nobody, but their noise is as large as any: what is below two noise
+        # scales is dropped.
         floor = 2 * SHARES / (epsilon * share) if given else 0.0
         table = np.where(noisy[target] > floor, noisy[target], 0.0).reshape(-1, SIZES[target])
         if target == "Hours per week":  # its group, the week, has been drawn: keep to it
             week = np.digitize(np.arange(SIZES[target]), GROUPS["week"][1]) - 1
             table, group = table * (week == np.arange(SIZES["week"])[:, None]) + 1e-9, codes["week"]
         else:
-            table = table + 1e-6 * table.mean(axis=0) + 1e-9  # a group left without counts falls back on the column's total
-            group = np.ravel_multi_index([codes[axis] for axis in given], [SIZES[axis] for axis in given]) if given else np.zeros(n, int)
+            # a group left without counts falls back on the column's total
+            table = table + 1e-6 * table.mean(axis=0) + 1e-9
+            group = (np.ravel_multi_index([codes[axis] for axis in given], [SIZES[axis] for axis in given])
+                     if given else np.zeros(n, int))
         codes[target] = deal(table, group, rng)
         add_groups(codes)
     return codes
 
 
 def deal(table, group, rng):
-    """A code for each person, by their group's row of `table`: in its proportions as nearly as whole people can be, in random order."""
+    """A code for each person, by their group's row of `table`: in its proportions as nearly as whole people can be,
+    in random order."""
     order = rng.permutation(len(group))
     place = np.empty(len(group), dtype=int)
     place[order] = pd.Series(group[order]).groupby(group[order]).cumcount()

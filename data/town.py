@@ -1,17 +1,18 @@
-"""The town: 30,000 people who do not exist, and what a hospital, a voter roll, a film service, a forum and a firm know of them.
+"""The town: 30,000 people who do not exist, and what a hospital, a voter roll, a film service, a forum and a firm know.
 
     python data/town.py        writes people, hospital, voters, ratings, forum and staff beside this file
     make_town(seed=2024)       returns them as a dict of DataFrames and writes nothing
 
 Each table draws from a random stream of its own, so a change in one leaves the chance in the others as it was.
-Columns that begin with an underscore are answer keys: `_person` is a row number in `people`, `_user` a user of `ratings`.
-town.md describes every column.
+Columns that begin with an underscore are answer keys: `_person` is a row number in `people`, `_user` a user of
+`ratings`. town.md describes every column.
 """
 import numpy as np
 import pandas as pd
 
 REFERENCE = np.datetime64("2024-01-01")  # ages are counted on this day
-ZIPS = {"34301": 13000, "34302": 7200, "34303": 4300, "34311": 2600, "34312": 1400, "34521": 800, "34522": 450, "34531": 250}
+ZIPS = {"34301": 13000, "34302": 7200, "34303": 4300, "34311": 2600, "34312": 1400,
+        "34521": 800, "34522": 450, "34531": 250}
 
 # People in 1,000 per five years of age (0-4, 5-9, ..., 80-84), and last those of 85 and above.
 AGE_BANDS = np.array([57, 60, 64, 65, 66, 70, 69, 66, 61, 61, 63, 66, 63, 55, 44, 29, 19, 22])
@@ -44,30 +45,33 @@ SUBSCRIBERS, FILMS, GENRES, POSTERS = 2000, 600, 6, 150
 FIRST_RATING, RATING_DAYS = np.datetime64("2022-01-01"), 730
 
 STAFF = 120
-DEPARTMENTS = {"clerk": "office", "sales": "sales", "engineer": "engineering", "manager": "management", "craft": "workshop"}
+DEPARTMENTS = {"clerk": "office", "sales": "sales", "engineer": "engineering",
+               "manager": "management", "craft": "workshop"}
 
 # In order of frequency, commonest first.
 SURNAMES = [
-    "Hill", "Brook", "Parker", "Mills", "Fields", "Turner", "Lane", "Baker", "Woods", "Ford", "Harper", "Mason", "Banks", "Porter",
-    "Marsh", "Cole", "Hunter", "Stone", "Fisher", "Rivers", "Barker", "Glen", "Thatcher", "Winter", "Sadler", "Heath", "Cooper",
-    "Moor", "Tanner", "Frost", "Potter", "Dale", "Weaver", "Lake", "Fuller", "Grove", "Chandler", "Snow", "Fletcher", "Birch",
-    "Cutler", "Meadows", "Tyler", "Ridge", "Carter", "Poole", "Skinner", "Holme", "Wheeler", "Cliff", "Archer", "Bridges",
-    "Gardener", "North", "Bowman", "Castle", "Plummer", "West", "Ryder", "Church", "Fowler", "Barnes", "Shepherd", "Townsend",
-    "Falconer", "Underhill", "Forrester", "Eastwood", "Sawyer", "Ashwood", "Mercer", "Blackburn", "Spicer", "Whitfield", "Draper",
-    "Greenhalgh", "Cartwright", "Redfern", "Wainwright", "Silverlock", "Arkwright", "Goldsworthy", "Playwright", "Copperfield",
-    "Boatwright", "Hazelwood", "Lightfoot", "Larkspur", "Merryweather", "Nightingale", "Fairweather", "Ravenscroft",
+    "Hill", "Brook", "Parker", "Mills", "Fields", "Turner", "Lane", "Baker", "Woods", "Ford", "Harper", "Mason",
+    "Banks", "Porter", "Marsh", "Cole", "Hunter", "Stone", "Fisher", "Rivers", "Barker", "Glen", "Thatcher", "Winter",
+    "Sadler", "Heath", "Cooper", "Moor", "Tanner", "Frost", "Potter", "Dale", "Weaver", "Lake", "Fuller", "Grove",
+    "Chandler", "Snow", "Fletcher", "Birch", "Cutler", "Meadows", "Tyler", "Ridge", "Carter", "Poole", "Skinner",
+    "Holme", "Wheeler", "Cliff", "Archer", "Bridges", "Gardener", "North", "Bowman", "Castle", "Plummer", "West",
+    "Ryder", "Church", "Fowler", "Barnes", "Shepherd", "Townsend", "Falconer", "Underhill", "Forrester", "Eastwood",
+    "Sawyer", "Ashwood", "Mercer", "Blackburn", "Spicer", "Whitfield", "Draper", "Greenhalgh", "Cartwright", "Redfern",
+    "Wainwright", "Silverlock", "Arkwright", "Goldsworthy", "Playwright", "Copperfield", "Boatwright", "Hazelwood",
+    "Lightfoot", "Larkspur", "Merryweather", "Nightingale", "Fairweather", "Ravenscroft",
 ]
 FEMALE_NAMES = [
-    "Mary", "Susan", "Linda", "Carol", "Nancy", "Betty", "Karen", "Sarah", "Alice", "Julia", "Diana", "Amy", "Rachel", "Martha",
-    "Rose", "Megan", "Jenny", "Nina", "Eva", "Lucy", "Claire", "Molly", "Ellen", "Rita", "Hope", "Daisy", "Violet", "Pearl",
-    "Sylvia", "Irene", "June", "Fern", "Heidi", "Tara", "Phoebe", "Marion", "Edna", "Ruby", "Penny", "Sadie", "Wanda", "Tilda",
-    "Nadia", "Dinah", "Petra", "Cleo", "Odette", "Fiona", "Maud", "Zelda",
+    "Mary", "Susan", "Linda", "Carol", "Nancy", "Betty", "Karen", "Sarah", "Alice", "Julia", "Diana", "Amy", "Rachel",
+    "Martha", "Rose", "Megan", "Jenny", "Nina", "Eva", "Lucy", "Claire", "Molly", "Ellen", "Rita", "Hope", "Daisy",
+    "Violet", "Pearl", "Sylvia", "Irene", "June", "Fern", "Heidi", "Tara", "Phoebe", "Marion", "Edna", "Ruby", "Penny",
+    "Sadie", "Wanda", "Tilda", "Nadia", "Dinah", "Petra", "Cleo", "Odette", "Fiona", "Maud", "Zelda",
 ]
 MALE_NAMES = [
-    "John", "Peter", "David", "Thomas", "James", "Michael", "Robert", "Henry", "Daniel", "George", "Simon", "Philip", "Andrew",
-    "Martin", "Arthur", "Walter", "Harold", "Oliver", "Edwin", "Victor", "Stanley", "Bruce", "Gordon", "Howard", "Roger", "Leonard",
-    "Nigel", "Trevor", "Colin", "Barry", "Derek", "Duncan", "Graham", "Angus", "Bernard", "Clive", "Desmond", "Gerald", "Hector",
-    "Lionel", "Maurice", "Nathan", "Percy", "Quentin", "Rupert", "Silas", "Tobias", "Vincent", "Wilfred", "Xavier",
+    "John", "Peter", "David", "Thomas", "James", "Michael", "Robert", "Henry", "Daniel", "George", "Simon", "Philip",
+    "Andrew", "Martin", "Arthur", "Walter", "Harold", "Oliver", "Edwin", "Victor", "Stanley", "Bruce", "Gordon",
+    "Howard", "Roger", "Leonard", "Nigel", "Trevor", "Colin", "Barry", "Derek", "Duncan", "Graham", "Angus", "Bernard",
+    "Clive", "Desmond", "Gerald", "Hector", "Lionel", "Maurice", "Nathan", "Percy", "Quentin", "Rupert", "Silas",
+    "Tobias", "Vincent", "Wilfred", "Xavier",
 ]
 
 
@@ -114,7 +118,8 @@ def make_people(rng):
 
 
 def lifetimes(rng, n):
-    """Years lived: even within each band of five years; beyond 85 the years left are exponential with mean 6, at most 15."""
+    """Years lived: even within each band of five years; beyond 85 the years left are exponential with mean 6,
+    at most 15."""
     band = rng.choice(len(AGE_BANDS), n, p=AGE_BANDS / AGE_BANDS.sum())
     oldest = band == len(AGE_BANDS) - 1
     return 5 * band + np.where(oldest, np.minimum(rng.exponential(6, n), 14.9), rng.uniform(0, 5, n))
@@ -214,7 +219,8 @@ def make_voters(rng, people):
 
 
 def make_ratings(rng, people):
-    """Film ratings of 2022 and 2023 under a user number: a few films that all have seen and a long tail, one favourite genre each."""
+    """Film ratings of 2022 and 2023 under a user number: a few films that all have seen and a long tail,
+    one favourite genre each."""
     person = rng.choice(np.flatnonzero(age_of(people.dob) >= 16), SUBSCRIBERS, replace=False)
     genre, favourite = rng.integers(0, GENRES, FILMS), rng.integers(0, GENRES, SUBSCRIBERS)
     liked = favourite[:, None] == genre
@@ -238,7 +244,8 @@ def make_ratings(rng, people):
 
 
 def make_forum(rng, people, ratings):
-    """150 subscribers tell a public forum, under their names, of 3 to 10 films: up to 14 days off, one rating in eight a star off."""
+    """150 subscribers tell a public forum, under their names, of 3 to 10 films: up to 14 days off,
+    one rating in eight a star off."""
     subscribers = ratings.drop_duplicates("user")[["user", "_person"]]
     subscribers = subscribers.assign(name=people.name.to_numpy()[subscribers["_person"]]).drop_duplicates("name")
     posts = []

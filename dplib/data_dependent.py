@@ -23,7 +23,7 @@ __all__ = [
     "Smoothing", "cauchy_epsilon", "laplace_delta", "mean_local_sensitivity", "median_distance",
     "median_local_sensitivity", "propose_test_release", "sample_and_aggregate", "smooth_median", "smooth_scales",
     "smooth_sensitivity",
-]  # fmt: skip
+]
 
 
 def mean_local_sensitivity(values: ArrayLike, *, low: float, high: float) -> float:

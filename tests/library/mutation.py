@@ -15,7 +15,8 @@ PACKAGE = TESTS.parents[1] / "dplib"
 WARM = ["pytest", "hypothesis.strategies", "hypothesis.extra.numpy", "mpmath", "numpy", "pandas", "scipy.fft",
         "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats", "opendp.prelude",
         "dp_accounting.gaussian_mechanism", "dp_accounting.pld.privacy_loss_distribution",
-        "riskcal.analysis.conversions"]        
+        "riskcal.analysis.conversions"]
+SETTINGS = "[pytest]\nfilterwarnings = error\nmarkers =\n    long\n    slow\n"
 LONGEST = 300                                    # seconds: a mutant may never end
 
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
@@ -26,7 +27,7 @@ CONTEXT.set_forkserver_preload(WARM)
 def run_tests(folder, killers, change=lambda package: None):
     """Run tests against a copy of dplib in `folder`, changed by `change`: pytest's exit code, and what it wrote."""
     shutil.copytree(PACKAGE, folder / "dplib")       # its bytecode holds for what is not changed
-    (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\nmarkers =\n    long\n    slow\n", encoding="utf-8")
+    (folder / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     change(folder / "dplib")
     process = CONTEXT.Process(target=_pytest, args=(folder, killers))
     process.start()

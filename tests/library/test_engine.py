@@ -337,7 +337,7 @@ def test_the_table_of_the_section_is_the_measured_one_and_keeps_what_was_asked()
     table = json.loads((ROOT / "benchmarks" / "engine.json").read_text(encoding="utf-8"))
     names = {"DuckDB, the text": "duckdb", "DuckDB, its own `hash()`": "duckdb, its own hash",
              "pandas": "pandas", "OpenDP on polars, a release": "opendp",
-             "Spark, the text": "spark"}    
+             "Spark, the text": "spark"}
     text = json.loads((ROOT / "chapters" / "deployment" / "engines.ipynb").read_text(encoding="utf-8"))
     prose = "\n".join("".join(cell["source"]) for cell in text["cells"] if cell["id"] == "practice")
     for name, case in names.items():

@@ -35,7 +35,7 @@ def spark():
 
     settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false",
                 "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.host": "127.0.0.1", "spark.sql.ansi.enabled": "true"}      
+                "spark.driver.host": "127.0.0.1", "spark.sql.ansi.enabled": "true"}
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -359,8 +359,8 @@ MUTANTS = [
     mutant("the conversation never halts", "svt/mechanism", "self._left -= passed",
            "self._left -= 0", "test_a_halted_conversation_gives_no_more_answers"),
     mutant("tested on the runs that chose the event", "audit",
-           "    event, swapped = _choose_event(_draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng), "
-           "delta, alpha)\n"
+           "    event, swapped = "
+           "_choose_event(_draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng), delta, alpha)\n"
            "    k1, k2 = (int(event(_draw(run, one, rng.poisson(n / 2), rng)).sum()) for one in (data, neighbour))\n",
            "    draws = _draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng)\n"
            "    event, swapped = _choose_event(*draws, delta, alpha)\n"
