@@ -37,6 +37,7 @@ class Number:
     between: tuple = ()  # (low, high, words): what lies outside is told these words
     below: str = ""  # for numbers that are too small, where no mistake is known
     above: str = ""  # for those that are too large
+    near: float = 1e-3  # how near, relatively, an entry must be to a known mistake
 
     def judge(self, said):
         value = number(said, "", finite=False, whole=self.whole)
@@ -51,7 +52,7 @@ class Number:
         return sentence((self.below if said < self.right else self.above) or self.hint, said)
 
     def shows(self, said, value):
-        allowed = max(self.tolerance, max(self.relative, 1e-3) * abs(value)) if math.isfinite(value) else 0.0
+        allowed = max(self.tolerance, max(self.relative, self.near) * abs(value)) if math.isfinite(value) else 0.0
         closer = not math.isfinite(self.right) or abs(said - value) <= abs(said - self.right)
         return said == value or closer and abs(said - value) <= allowed
 
