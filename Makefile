@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles panda
 .PHONY: book test test-all notebooks pdf lab clean
 
 book: .venv/ready
-	.venv/bin/jupyter-book build . -W -n --keep-going
+	@.venv/bin/python tools/bookext/cache.py || .venv/bin/jupyter-book build . -W -n --keep-going
 
 test: book
 	.venv/bin/pytest

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
+import sys
 from collections import defaultdict
 from contextlib import suppress
 from importlib import metadata
@@ -19,6 +21,9 @@ SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_co
 CHECK = "provable_privacy/check"
 PAGES = ("chapters", "course", "reference", "tools", "intro.ipynb", "references.bib", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
+DEFINED = re.compile(r"^(?:def |class )?([a-z]\w*)(?: *=|[(:])", re.MULTILINE)          # at the top of a module
+CALLED = re.compile(r"(?<![\w.])check\.(\w+)")
+IMPORTING = re.compile(r"provable_privacy\.check|from +\.")
 CHECKERS = "checkers"                            # the name of their hash in the record of an execution
 
 
@@ -55,8 +60,9 @@ def note_of(made: Path) -> Path:
 
 def is_built(root: Path, made: str) -> bool:
     """Whether a folder in _build, of pages or of plain notebooks, was made from the sources as they are, without a warning."""
-    note = note_of(root / "_build" / made)
-    return note.exists() and note.read_text(encoding="utf-8") == book_key(root)
+    folder = root / "_build" / made
+    note = note_of(folder)
+    return folder.is_dir() and note.exists() and note.read_text(encoding="utf-8") == book_key(root)
 
 
 def cache_folder(root: Path, build: Path) -> Path:
@@ -68,18 +74,18 @@ class Checkers:
 
     def __init__(self, root: Path):
         self.root, self.homes, self.imports = root, defaultdict(set), {}
-        trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((root / CHECK).rglob("*.py"))}
-        self.modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in trees}
-        for path, tree in trees.items():
-            package = ".".join(path.relative_to(root).parent.parts)
-            self.imports[path] = self.imported_by(tree, package)
-            for name in (name for node in tree.body for name in defined(node)):
+        paths = sorted((root / CHECK).rglob("*.py"))
+        self.modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            self.imports[path] = self.imported_by(text, ".".join(path.relative_to(root).parent.parts))
+            for name in DEFINED.findall(text):
                 self.homes[name].add(path)
 
-    def imported_by(self, tree, package: str = "") -> set[Path]:
+    def imported_by(self, code: str, package: str = "") -> set[Path]:
         """The modules among these that a piece of code imports."""
         names = set()
-        for node in ast.walk(tree):
+        for node in ast.walk(ast.parse(code)) if IMPORTING.search(code) else ():
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -90,14 +96,10 @@ class Checkers:
 
     def used_by(self, code: str) -> set[Path]:
         """The modules whose checkers a notebook calls, and all that these import; every one if that is not clear."""
-        try:
-            tree = ast.parse(code)
-        except SyntaxError:
-            return {*self.imports}
-        called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "check"}
+        called = set(CALLED.findall(code))
         if not called <= self.homes.keys():
             return {*self.imports}
-        todo = self.imported_by(tree) - {self.root / CHECK / "__init__.py"}            # which is `check` itself
+        todo = self.imported_by(code) - {self.root / CHECK / "__init__.py"}            # which is `check` itself
         todo |= {path for name in called for path in self.homes[name]}
         found = set()
         while todo:
@@ -110,14 +112,6 @@ class Checkers:
         """A hash of the checkers that a notebook calls."""
         code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
         return digest_of(self.used_by(code), self.root).hexdigest()[:12]
-
-
-def defined(node):
-    """The names that a statement at the top of a module binds, imports apart."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        yield node.name
-    for target in getattr(node, "targets", ()):
-        yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
 
 
 def fresh(cache, nb, checkers: Checkers):
@@ -136,3 +130,15 @@ def executed(folder: Path, nb, checkers: Checkers):
     cache = get_cache(folder)
     record = fresh(cache, nb, checkers)
     return record and cache.get_cache_bundle(record.pk).nb
+
+
+def main():
+    """Say that there is nothing to build, if so: `make book` asks."""
+    if is_built(Path(__file__).resolve().parents[2], "html"):
+        print("The pages in _build/html are those of the sources: nothing to build.")
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

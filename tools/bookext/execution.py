@@ -28,13 +28,13 @@ def notebooks(env, docnames):
 
 def outdated(app, env, added, changed, removed):
     """The pages that nobody changed, but whose cells or checkers ask for another execution."""
-    cache, checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
+    cache, app.checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
     others = notebooks(env, env.found_docs - added - changed - removed)
-    return [name for name, (_, nb) in others.items() if not fresh(cache, nb, checkers)]
+    return [name for name, (_, nb) in others.items() if not fresh(cache, nb, app.checkers)]
 
 
 def side_by_side(app, env, docnames):
-    cache, checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
+    cache, checkers = get_cache(app.config.nb_execution_cache_path), app.checkers
     todo = [(path, nb) for path, nb in notebooks(env, docnames).values() if not fresh(cache, nb, checkers)]
     if not todo:
         return
