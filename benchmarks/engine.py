@@ -1,7 +1,7 @@
 """How fast an engine bounds contributions beside its peers, on this machine, in one run.
 
     python3 -m venv .venv-engine && .venv-engine/bin/pip install -r benchmarks/engine-requirements.txt
-    .venv-engine/bin/python benchmarks/engine.py  # a million and ten million rows; the table, and benchmarks/engine.json
+    .venv-engine/bin/python benchmarks/engine.py    # a million and ten million rows; the table, and engine.json
     .venv-engine/bin/python benchmarks/engine.py --rows 1e8 --only duckdb opendp    # 1 GB of rows, 5 GB of memory
 
 Every case is a process of its own, import and all: its CPU seconds and its peak memory (a million rows: the best of

@@ -1,6 +1,6 @@
 """adult_like: 32,561 invented people who resemble UCI Adult, made from noisy tables with privacy loss epsilon = 1.
 
-    python data/adult_like.py    reads UCI Adult through dplib.data.load("adult"), writes adult_like.csv.gz beside this file
+    python data/adult_like.py    reads UCI Adult by dplib.data.load("adult"), writes adult_like.csv.gz beside this file
 
 The steps are encode, measure, sample, decode. Only `measure` reads the data; all that follows is post-processing.
 

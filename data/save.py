@@ -13,8 +13,8 @@ HEADER = """\
 def save(name, table, folder=FOLDER):
     """Write `table` as <name>.csv.gz in `folder` and put its line in SHA256SUMS there."""
     csv = table.to_csv(index=False, lineterminator="\n").encode()
-    with open(folder / f"{name}.csv.gz",
-              "wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+    with (open(folder / f"{name}.csv.gz", "wb") as file,
+          gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed):
         packed.write(csv)
     sums = folder / "SHA256SUMS"
     lines = sums.read_text(encoding="utf-8").splitlines() if sums.exists() else []

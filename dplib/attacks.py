@@ -15,16 +15,7 @@ from dplib._types import Array, ArrayLike
 from dplib._validate import array, choice, non_negative, positive, share
 
 __all__ = [
-    "Match",
-    "difference",
-    "fuzzy_link",
-    "intersect",
-    "link",
-    "reconstruct",
-    "roc",
-    "tpr_at",
-    "tracing",
-    "tracker",
+    "Match", "difference", "fuzzy_link", "intersect", "link", "reconstruct", "roc", "tpr_at", "tracing", "tracker",
 ]
 
 
@@ -435,11 +426,8 @@ def tracing(released: ArrayLike, population: ArrayLike, targets: ArrayLike) -> A
     >>> tracing(released=[0.9, 0.1, 0.5], population=[0.5, 0.5, 0.5], targets=[[1, 0, 1], [0, 1, 1]]).round(3).tolist()
     [1.414, -1.414]
     """
-    released, population, targets = (
-        array("released", released, ndim=1),
-        array("population", population, ndim=1, least=1),
-        array("targets", targets, ndim=2),
-    )
+    released, targets = array("released", released, ndim=1), array("targets", targets, ndim=2)
+    population = array("population", population, ndim=1, least=1)
     if not ((population > 0) & (population < 1)).all():
         raise ValueError(f"population must lie strictly between 0 and 1, got {population!r}")
     for name, found in (("released", len(released)), ("targets", targets.shape[1])):

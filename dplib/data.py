@@ -20,14 +20,8 @@ __all__ = ["QUIET_FLU_RATE", "describe", "load"]
 QUIET_FLU_RATE = 2.0  # influenza visits a day that `hospital` expects in the quiet season of 2023
 
 SHEETS = {
-    "people": "town.md",
-    "hospital": "town.md",
-    "voters": "town.md",
-    "ratings": "town.md",
-    "forum": "town.md",
-    "staff": "town.md",
-    "adult_like": "adult_like.md",
-    "adult": "adult_like.md",
+    **dict.fromkeys(("people", "hospital", "voters", "ratings", "forum", "staff"), "town.md"),
+    **dict.fromkeys(("adult_like", "adult"), "adult_like.md"),
 }
 
 # In an installed package the files are beside this module; in a clone they are in its folder `data`.
@@ -35,26 +29,15 @@ FOLDER = Path(__file__).with_name("_files")
 if not FOLDER.is_dir():
     FOLDER = Path(__file__).resolve().parents[1] / "data"
 
+REMEDY = "reinstall dplib or, in a clone of the book, run git checkout data"
+
 ADULT_PAGE = "https://archive.ics.uci.edu/dataset/2/adult"
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data"
 ADULT_FILE_SHA256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"  # adult.data as UCI gives it
 ADULT_SHA256 = "51f310bf7621727c24fae5c54168e35ff462ae0050aa299d3e0ea31ed9bb998a"  # the table as csv with this header:
 ADULT_COLUMNS = [
-    "Age",
-    "Workclass",
-    "fnlwgt",
-    "Education",
-    "Education-Num",
-    "Marital Status",
-    "Occupation",
-    "Relationship",
-    "Race",
-    "Sex",
-    "Capital Gain",
-    "Capital Loss",
-    "Hours per week",
-    "Country",
-    "Target",
+    "Age", "Workclass", "fnlwgt", "Education", "Education-Num", "Marital Status", "Occupation", "Relationship", "Race",
+    "Sex", "Capital Gain", "Capital Loss", "Hours per week", "Country", "Target",
 ]
 
 
@@ -135,10 +118,7 @@ def describe(name: str) -> pd.DataFrame:
     sheet = _bytes(FOLDER / SHEETS[name]).decode()
     section = re.search(rf"^### [^\n]*`{name}`.*?(?=^#|\Z)", sheet, flags=re.MULTILINE | re.DOTALL)
     if section is None:
-        raise ValueError(
-            f"{SHEETS[name]} does not describe {name!r}: reinstall dplib or, in a clone of the book, run git "
-            "checkout data"
-        )
+        raise ValueError(f"{SHEETS[name]} does not describe {name!r}: {REMEDY}")
     lines = [line.strip("| ").split(" | ") for line in section[0].splitlines() if line.startswith("|")]
     table = pd.DataFrame(lines[2:], columns=lines[0])  # lines[1] is the rule under the header
     table["column"] = table["column"].str.strip("`")
@@ -152,7 +132,7 @@ def _known(name):
 
 def _bytes(path):
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: reinstall dplib or, in a clone of the book, run git checkout data")
+        raise FileNotFoundError(f"{path} is missing: {REMEDY}")
     return path.read_bytes()
 
 
@@ -174,10 +154,7 @@ def _csv(path):
         if not line.startswith("#")
     )
     if csv is None or hashlib.sha256(csv).hexdigest() != sums.get(path.stem):
-        raise ValueError(
-            f"{path} is damaged, its checksum differs: reinstall dplib or, in a clone of the book, run git checkout "
-            "data"
-        )
+        raise ValueError(f"{path} is damaged, its checksum differs: {REMEDY}")
     return csv
 
 

@@ -219,11 +219,9 @@ def smooth_scales(*, epsilon: float, delta: float = 0.0, method: str = "exact") 
     if choice("method", method, ("exact", "classic")) == "classic":
         if delta and epsilon > 1:
             raise ValueError(f"the classic theorem holds for epsilon at most 1, got {epsilon!r}: use method='exact'")
-        return (
-            Smoothing(epsilon / max(2.0, 2 * math.log(2 / delta)), 2 / epsilon)
-            if delta
-            else Smoothing(epsilon / 6, 6 / epsilon)
-        )
+        if delta:
+            return Smoothing(epsilon / max(2.0, 2 * math.log(2 / delta)), 2 / epsilon)
+        return Smoothing(epsilon / 6, 6 / epsilon)
     if delta == 0:
         # 1/scale if only the change of the answer counted; beta up to `free` adds nothing
         level = 2 * math.sinh(epsilon / 2)
@@ -486,11 +484,8 @@ def propose_test_release(
     >>> propose_test_release(30, 0, bound=1.0, epsilon=1.0, delta=1e-6, rng=0) is None
     True
     """
-    epsilon, delta, bound = (
-        positive("epsilon", epsilon),
-        probability("delta", delta, zero=False),
-        positive("bound", bound),
-    )
+    epsilon, bound = positive("epsilon", epsilon), positive("bound", bound)
+    delta = probability("delta", delta, zero=False)
     rng = np.random.default_rng(rng)
     if distance + rng.laplace(scale=1 / epsilon) > max(math.log(1 / (2 * delta)), 0.0) / epsilon:
         return laplace(value, sensitivity=bound, epsilon=epsilon, rng=rng)
@@ -498,14 +493,8 @@ def propose_test_release(
 
 
 def sample_and_aggregate(
-    values: ArrayLike | pd.DataFrame | pd.Series,
-    estimate: Callable,
-    *,
-    blocks: int,
-    low: float,
-    high: float,
-    epsilon: float,
-    rng: Rng = None,
+    values: ArrayLike | pd.DataFrame | pd.Series, estimate: Callable, *, blocks: int, low: float, high: float,
+    epsilon: float, rng: Rng = None,
 ) -> float:
     """Mean of an estimate over random blocks of the rows, with noise: one row is in one block, and a block moves the
     mean little.

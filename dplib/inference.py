@@ -21,15 +21,8 @@ from dplib._types import Same
 from dplib._validate import choice, finite, interval, non_negative, probability, share, whole
 
 __all__ = [
-    "Estimate",
-    "independence_test",
-    "least_squares",
-    "line_sums",
-    "noisy_binomial_cdf",
-    "proportion_interval",
-    "proportion_test",
-    "ratio_interval",
-    "slope_interval",
+    "Estimate", "independence_test", "least_squares", "line_sums", "noisy_binomial_cdf", "proportion_interval",
+    "proportion_test", "ratio_interval", "slope_interval",
 ]
 
 NOISES = ("geometric", "laplace", "gaussian")
@@ -377,12 +370,8 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
     >>> independence_test([[350, 150], [250, 250]], scale=1.0, rng=1)
     0.001
     """
-    noisy, scale, rounds, rng = (
-        np.asarray(noisy, dtype=float),
-        non_negative("scale", scale),
-        whole("rounds", rounds, least=1),
-        np.random.default_rng(rng),
-    )
+    noisy, rng = np.asarray(noisy, dtype=float), np.random.default_rng(rng)
+    scale, rounds = non_negative("scale", scale), whole("rounds", rounds, least=1)
     if noisy.ndim != 2 or min(noisy.shape) < 2 or not np.isfinite(noisy).all():
         raise ValueError(
             f"noisy must be a table of finite numbers with at least two rows and two columns, got shape {noisy.shape}"
@@ -492,11 +481,9 @@ def slope_interval(
     n, c_xx, c_xy, c_yy, x, y = _centred(sums)
     z = float(ndtri(level) if target == "table" or n <= 2 else stdtrit(n - 2, level))
     # variance of C_xy - b C_xx: v_yy - 2 b v_xy + b^2 v_xx, of the noise, and of the sample
-    v_yy, v_xy, v_xx = (
-        sigma**2 * (1 + x**2) * (1 + y**2),
-        sigma**2 * x * y * (2 + x**2),
-        sigma**2 * (1 + 4 * x**2 + x**4),
-    )
+    v_yy = sigma**2 * (1 + x**2) * (1 + y**2)
+    v_xy = sigma**2 * x * y * (2 + x**2)
+    v_xx = sigma**2 * (1 + 4 * x**2 + x**4)
     if n <= max(z * sigma, 2) or c_xx <= z * math.sqrt(v_xx):
         return -math.inf, math.inf
     if target == "population":

@@ -19,15 +19,8 @@ from dplib._types import Array, ArrayLike, Rng, Same
 from dplib._validate import LEAST_RATE, array, choice, integers, noise_rate, non_negative, positive, probability, whole
 
 __all__ = [
-    "discrete_gaussian",
-    "exponential",
-    "exponential_pmf",
-    "gaussian",
-    "gaussian_delta",
-    "gaussian_sigma",
-    "geometric",
-    "laplace",
-    "report_noisy_max",
+    "discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric",
+    "laplace", "report_noisy_max",
 ]
 
 

@@ -26,12 +26,7 @@ from dplib._validate import choice, finite, noise_rate, positive, probability, w
 from dplib.mechanisms import gaussian_sigma
 
 __all__ = [
-    "Threshold",
-    "bound",
-    "gaussian_threshold",
-    "laplace_threshold",
-    "release",
-    "selection_probability",
+    "Threshold", "bound", "gaussian_threshold", "laplace_threshold", "release", "selection_probability",
     "threshold_delta",
 ]
 
@@ -211,12 +206,7 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
 
 
 def threshold_delta(
-    noise: str,
-    threshold: float,
-    *,
-    epsilon: float,
-    scale: float | None = None,
-    num_groups: int = 1,
+    noise: str, threshold: float, *, epsilon: float, scale: float | None = None, num_groups: int = 1,
     per_group: float = 1.0,
 ) -> float:
     """The smallest delta at `epsilon` of publishing the noisy counts that are at least `threshold`.
@@ -285,15 +275,8 @@ def threshold_delta(
 
 
 def release(
-    counts: pd.Series,
-    *,
-    epsilon: float,
-    delta: float,
-    noise: str = "truncated geometric",
-    num_groups: int = 1,
-    per_group: int = 1,
-    at_least: int = 1,
-    rng: Rng = None,
+    counts: pd.Series, *, epsilon: float, delta: float, noise: str = "truncated geometric", num_groups: int = 1,
+    per_group: int = 1, at_least: int = 1, rng: Rng = None,
 ) -> pd.Series:
     """Noisy counts of those groups whose noisy count reaches the threshold: the noise that decides is published.
 

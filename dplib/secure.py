@@ -210,9 +210,8 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
         raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law is too long")
     k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
     first = _negative_binomial(k, honest, rate)
-    return np.array(
-        [first @ _negative_binomial(k + shift, honest, rate) for shift in z.ravel()]
-    ).reshape(z.shape)[()]
+    found = [first @ _negative_binomial(k + shift, honest, rate) for shift in z.ravel()]
+    return np.array(found).reshape(z.shape)[()]
 
 
 def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) -> float:

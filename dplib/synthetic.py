@@ -183,12 +183,9 @@ def chow_liu(
     inside = [0]
     for _ in range(d - 1):
         pairs = [(i, j) for i in inside for j in range(d) if j not in inside]
-        distances = [
-            np.abs(
-                _table(codes[:, pair], shape[list(pair)]) - len(codes) * np.outer(single[pair[0]], single[pair[1]])
-            ).sum()
-            for pair in pairs
-        ]
+        products = [len(codes) * np.outer(single[i], single[j]) for i, j in pairs]
+        tables = [_table(codes[:, pair], shape[list(pair)]) for pair in pairs]
+        distances = [np.abs(table - product).sum() for table, product in zip(tables, products)]
         # add/remove: the product's total moves too
         step = sensitivity.histogram(adjacency) + (0 if adjacency == "replace" else 1)
         parent, child = pairs[mechanisms.exponential(distances, sensitivity=step, epsilon=third / (d - 1), rng=rng)]
@@ -254,10 +251,8 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
     >>> bool(abs(answers[0] - 7200) < 400)
     True
     """
-    counts, queries = (
-        histograms.as_counts(counts).astype(float),
-        array("queries", queries, ndim=2, least=1, low=0, high=1),
-    )
+    counts = histograms.as_counts(counts).astype(float)
+    queries = array("queries", queries, ndim=2, least=1, low=0, high=1)
     if counts.ndim != 1 or counts.sum() <= 0:
         raise ValueError(f"counts must be a vector with at least one row, got shape {counts.shape}")
     if queries.shape[1] != counts.size:

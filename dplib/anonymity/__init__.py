@@ -10,14 +10,6 @@ from dplib.anonymity.generalisation import Generalisation, lattice_search, mondr
 from dplib.anonymity.measures import average_class, classes, discernibility, k_anonymity, l_diversity, t_closeness
 
 __all__ = [
-    "Generalisation",
-    "average_class",
-    "classes",
-    "discernibility",
-    "k_anonymity",
-    "l_diversity",
-    "lattice_search",
-    "mondrian",
-    "recode",
-    "t_closeness",
+    "Generalisation", "average_class", "classes", "discernibility", "k_anonymity", "l_diversity", "lattice_search",
+    "mondrian", "recode", "t_closeness",
 ]

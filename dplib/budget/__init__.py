@@ -16,15 +16,6 @@ from dplib.budget.composition import (
 from dplib.budget.ledger import Budget, BudgetExceeded, Entry
 
 __all__ = [
-    "Budget",
-    "BudgetExceeded",
-    "Entry",
-    "advanced",
-    "basic",
-    "gaussian_rdp",
-    "gdp_to_approx",
-    "optimal",
-    "pure_to_zcdp",
-    "rdp_to_approx",
-    "zcdp_to_approx",
+    "Budget", "BudgetExceeded", "Entry", "advanced", "basic", "gaussian_rdp", "gdp_to_approx", "optimal",
+    "pure_to_zcdp", "rdp_to_approx", "zcdp_to_approx",
 ]

@@ -94,11 +94,8 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     >>> advanced(1.0, k=20, delta_slack=1e-5)
     20.0
     """
-    epsilon, k, delta_slack = (
-        positive("epsilon", epsilon),
-        whole("k", k, least=0),
-        probability("delta_slack", delta_slack, zero=False),
-    )
+    epsilon, k = positive("epsilon", epsilon), whole("k", k, least=0)
+    delta_slack = probability("delta_slack", delta_slack, zero=False)
     total = basic(epsilon, k=k)
     # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
     if epsilon > 1:

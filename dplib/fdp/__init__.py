@@ -18,16 +18,6 @@ from dplib.fdp.limit import CentralLimit, Moments, clt, moments
 from dplib.fdp.tradeoff import TradeOff, approx, compose, finite, from_curve, gaussian, laplace, worst
 
 __all__ = [
-    "CentralLimit",
-    "Moments",
-    "TradeOff",
-    "approx",
-    "clt",
-    "compose",
-    "finite",
-    "from_curve",
-    "gaussian",
-    "laplace",
-    "moments",
-    "worst",
+    "CentralLimit", "Moments", "TradeOff", "approx", "clt", "compose", "finite", "from_curve", "gaussian", "laplace",
+    "moments", "worst",
 ]

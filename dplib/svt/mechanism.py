@@ -179,14 +179,8 @@ def numeric_sparse(
     >>> indices.tolist(), bool(abs(values[0] - 9000) < 100)
     ([2], True)
     """
-    noise = scales(
-        epsilon,
-        c=c,
-        sensitivity=sensitivity,
-        monotone=monotone,
-        split=split,
-        numeric=probability("numeric", numeric, zero=False),
-    )
+    numeric = probability("numeric", numeric, zero=False)
+    noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split, numeric=numeric)
     rng = np.random.default_rng(rng)
     indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)
     return indices, exact + rng.laplace(scale=noise.value, size=exact.size)

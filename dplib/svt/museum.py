@@ -282,12 +282,8 @@ def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
     >>> round(worst_loss("alg4", k=60, epsilon=1.0, c=2), 3)
     3.25
     """
-    variant, k, epsilon, c = (
-        _variant(name),
-        whole("k", k, least=1),
-        positive("epsilon", epsilon),
-        whole("c", c, least=1),
-    )
+    variant, epsilon = _variant(name), positive("epsilon", epsilon)
+    k, c = whole("k", k, least=1), whole("c", c, least=1)
     worst = 0.0
     for positives in range(min(c, k) + 1) if variant.stops else (0, 1, k // 2, k):
         outcome = np.zeros(k)
