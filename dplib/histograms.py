@@ -1,4 +1,4 @@
-"""Histograms: publish a table of counts once, and mend it afterwards without looking at the data again.
+"""Histograms: publish a table of counts once, and correct it afterwards without looking at the data again.
 
 `perturb` and `perturb_tree` look at the data and pay for it. `simplex`, `lattice` and `consistent` work on what they
 published (post-processing, free): they make counts non-negative, sums right and the levels of a tree agree.

@@ -53,7 +53,7 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     Returns
     -------
     float, or array of the shape of `y`
-        Exact but for rounding, of about n times 1e-15 at most.
+        Exact except for rounding, of about n times 1e-15 at most.
 
     Raises
     ------
@@ -433,8 +433,8 @@ def slope_interval(
 ) -> tuple[float, float]:
     """Confidence interval for the slope of a line, from the six sums of `line_sums` with Gaussian noise on each.
 
-    A slope b is kept if C_xy - b C_xx, which is zero at the table's slope but for noise, is not too large for its own
-    standard deviation; C are the centred sums. To first order in noise/n: the printed means stand for the true ones.
+    A slope b is kept if C_xy - b C_xx, which is zero at the table's slope except for noise, is not too large for its
+    own standard deviation; C are the centred sums. To first order in noise/n: printed means stand for the true ones.
 
     Privacy
     -------

@@ -79,8 +79,8 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     -------
     measure : epsilon-DP
     adjacency : the one under which `sensitivity` bounds the L1 change of `value`
-    guarantee : exact for one count whose change attains the sensitivity, but for the rounding of its probabilities: the
-        noise is drawn through floats, and its values have no last bits that could leak
+    guarantee : exact for one count whose change attains the sensitivity, except for the rounding of its probabilities:
+        the noise is drawn through floats, and its values have no last bits that could leak
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
     if sigma >= 1 / LEAST_RATE:
         raise ValueError(f"sigma must be below {1 / LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
-    sigma = max(sigma, 1e-3)                     # below, the noise is 0 but for a probability that is no double
+    sigma = max(sigma, 1e-3)                     # below, the noise is 0 except with a probability that is no double
     rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:

@@ -384,8 +384,8 @@ def bound(
     num_groups : int
         The most groups of one person.
     salt : str, optional
-        Key of the hash that draws the lot (md5 of salt, person and group, as they print, 1.0 as 1): the same lot for
-        the same table on every machine.
+        Key of the hash that chooses the groups (md5 of salt, person and group, as printed, 1.0 as 1): the same groups
+        for the same table on every machine.
     rng : int or numpy.random.Generator, optional
         Coins instead of a salt, dealt out in the order of the table. Give one of the two.
 
@@ -418,7 +418,7 @@ def bound(
             raise ValueError(f"{name} must be one of the columns {', '.join(map(repr, table.columns))}, got {column!r}")
     num_groups = whole("num_groups", num_groups, least=1)
     if (salt is None) == (rng is None):
-        raise ValueError("give one of salt and rng: what is to draw the lot?")
+        raise ValueError("give one of salt and rng: what chooses the groups?")
     if salt is not None and (not isinstance(salt, str) or not salt):
         raise ValueError(f"salt must be a text, got {salt!r}")
     pairs = table[list(dict.fromkeys((person, group)))].dropna().drop_duplicates(ignore_index=True)

@@ -164,9 +164,9 @@ def quantiles(
     """Several quantiles by halving: the middle one first, then those below it among the rows below it, and so on.
 
     m quantiles take ceil(log2(m + 1)) levels, and each level has an equal part of epsilon: at each level a row lies in
-    one range only. Adding it changes the rows of that one range, so the level costs what its dearest quantile costs:
-    the spread of `quantile` under add/remove. Replacing it may take it out of one range and into another, so the level
-    costs the two largest of these spreads together, and a level with a single quantile what `quantile` costs.
+    one range only. Adding it changes the rows of that one range, so the level costs what its most expensive quantile
+    costs: the spread of `quantile` under add/remove. Replacing it may take it out of one range and into another, so the
+    level costs the two largest of these spreads together, and a level with a single quantile what `quantile` costs.
 
     Privacy
     -------

@@ -44,7 +44,7 @@ class Variant:
         Whether it publishes the noisy answer that passed.
     flaw : str
         What is wrong with it, empty if nothing is.
-    mend : str
+    fix : str
         The change that makes it private.
     """
 
@@ -57,7 +57,7 @@ class Variant:
     redraws: bool = False
     releases: bool = False
     flaw: str = ""
-    mend: str = ""
+    fix: str = ""
 
     def noise(self, epsilon: float, c: int = 1) -> Scales:
         """The scales of a run as `Scales`."""
@@ -86,7 +86,7 @@ VARIANTS = {
         releases=True,
         flaw=("publishes the noisy answer that passed, an upper limit for the noisy threshold; and its answers have "
               "half the noise they need"),
-        mend="publish a fresh noisy answer, paid for by itself, and double the noise on the answers",
+        fix="publish a fresh noisy answer, paid for by itself, and double the noise on the answers",
     ),
     "alg4": Variant(
         "Lee and Clifton (2014)",
@@ -94,7 +94,7 @@ VARIANTS = {
         query=lambda e, c: 4 / (3 * e),
         guarantee=lambda e, c: (1 + 6 * c) / 4 * e,
         flaw="the noise on the answers does not grow with c, and is too small even for c = 1",
-        mend="noise 2c/epsilon2 on the answers",
+        fix="noise 2c/epsilon2 on the answers",
     ),
     "alg5": Variant(
         "Stoddard, Chen and Machanavajjhala (2014)",
@@ -103,7 +103,7 @@ VARIANTS = {
         guarantee=_never,
         stops=False,
         flaw="no noise on the answers: the order of two answers can be read off",
-        mend="noise on the answers, and a stop",
+        fix="noise on the answers, and a stop",
     ),
     "alg6": Variant(
         "Chen, Xiao, Zhang and Xu (2015)",
@@ -112,7 +112,7 @@ VARIANTS = {
         guarantee=_never,
         stops=False,
         flaw="never stops: every positive answer costs, and nobody counts them",
-        mend="stop at the c-th positive answer, noise 4c/epsilon on the answers",
+        fix="stop at the c-th positive answer, noise 4c/epsilon on the answers",
     ),
     "no_stop": Variant(
         "a note on the web: the loop goes on",
@@ -121,7 +121,7 @@ VARIANTS = {
         guarantee=_never,
         stops=False,
         flaw="the noise is right for one positive answer, but it does not stop there",
-        mend="stop",
+        fix="stop",
     ),
     "reused_value": Variant(
         "the same note: the compared value may be published",
@@ -130,7 +130,7 @@ VARIANTS = {
         guarantee=_never,
         releases=True,
         flaw="publishes the noisy answer that passed",
-        mend="publish a fresh noisy answer, paid for by itself",
+        fix="publish a fresh noisy answer, paid for by itself",
     ),
     "noise_of_one": Variant(
         "the same note: c answers for c epsilon1 + epsilon2",
@@ -139,7 +139,7 @@ VARIANTS = {
         guarantee=lambda e, c: (1 + c) / 2 * e,
         claim=lambda e, c: (c + 1) / 2 * e,
         flaw="gives c answers with the noise of one",
-        mend="noise 2c/epsilon2 on the answers",
+        fix="noise 2c/epsilon2 on the answers",
     ),
     "public_threshold": Variant(
         "the same note: the threshold's own sensitivity is zero",
@@ -147,7 +147,7 @@ VARIANTS = {
         query=lambda e, c: 4 * c / e,
         guarantee=_never,
         flaw="no noise on the threshold: every negative answer is a release of its own",
-        mend="noise 1/epsilon1 on the threshold",
+        fix="noise 1/epsilon1 on the threshold",
     ),
 }
 

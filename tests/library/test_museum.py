@@ -17,7 +17,7 @@ BOUNDED = {"alg1": 1.0, "alg2": 1.0, "alg4": lambda c: (1 + 6 * c) / 4, "noise_o
 def test_the_museum_is_complete():
     assert set(VARIANTS) == {*BROKEN, *SOUND}
     for name, variant in VARIANTS.items():
-        assert bool(variant.flaw) == bool(variant.mend) == (name in BROKEN)
+        assert bool(variant.flaw) == bool(variant.fix) == (name in BROKEN)
 
 
 def test_three_variants_keep_what_they_claim_and_one_of_them_claims_more():
