@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import notebooks
 import pytest
 import replay
-from bookext import execution
-from bookext.cache import CHECKERS, SOURCES, Checkers, executed, execution_key
+from bookext import execution, note_the_build
+from bookext.cache import CHECKERS, SOURCES, Checkers, book_key, executed, execution_key, is_built
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
@@ -152,6 +152,30 @@ def test_a_notebook_that_fails_does_not_show_what_it_said_before(book):
     assert book.build() == book.build() == (["three"], ["three"])
     with pytest.raises(KeyError):
         get_cache(book.project / "cache").match_cache_notebook(notebooks.read(book.doc2path("three")))
+
+
+def built(project, warnings=0, exception=None):
+    """Whether the pages count as built, after a build that began with the sources as they were."""
+    (project / "_build/html").mkdir(parents=True, exist_ok=True)
+    app = SimpleNamespace(outdir=project / "_build/html", book_key=book_key(project), _warncount=warnings)
+    note_the_build(app, exception)
+    return is_built(project, "html")
+
+
+@pytest.mark.parametrize("what", ["chapters/section.ipynb", "_config.yml", "dplib/file.py", "provable_privacy/check/part/one.py"])
+def test_nothing_is_built_again_until_a_source_changes(project, what):
+    assert not is_built(project, "html")
+    assert built(project)
+    (project / what).write_text("changed", encoding="utf-8")
+    assert not is_built(project, "html")
+
+
+def test_a_build_with_a_warning_or_an_error_does_not_count(project):
+    assert built(project) and not built(project, warnings=1)
+    assert built(project) and not built(project, exception=ValueError())
+    assert built(project) and not is_built(project, "notebooks")
+    (project / "_build/html").rmdir()
+    assert not is_built(project, "html")
 
 
 # ---------------------------------------------------------------------------------------- notebooks compared with its executions
