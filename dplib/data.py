@@ -17,7 +17,7 @@ import pandas as pd
 
 __all__ = ["QUIET_FLU_RATE", "describe", "load"]
 
-QUIET_FLU_RATE = 2.0  # influenza visits a day that `hospital` expects in the quiet season of 2023
+QUIET_FLU_RATE = 2.0  # influenza visits per day that `hospital` expects in the quiet season of 2023
 
 SHEETS = {
     **dict.fromkeys(("people", "hospital", "voters", "ratings", "forum", "staff"), "town.md"),
@@ -100,7 +100,7 @@ def describe(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a column: column, type, meaning, range.
+        One row per column: column, type, meaning, range.
 
     Raises
     ------

@@ -187,13 +187,13 @@ def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     Privacy
     -------
     measure : (0, delta)-DP
-    adjacency : add/remove or replace, one record a person
+    adjacency : add/remove or replace, one record per person
     guarantee : exact; with n records the expected number of people published is n delta
 
     Parameters
     ----------
     records : sequence
-        The private table, one record a person.
+        The private table, one record per person.
     delta : float
         In [0, 1).
     rng : None, int or numpy.random.Generator

@@ -26,8 +26,8 @@ def perturb(
     measure : epsilon-DP
     adjacency : "replace" (number of rows public): one row leaves one bin and enters another, scale 2/epsilon;
         "add/remove": scale 1/epsilon
-    guarantee : exact for two bins or more, one row a person and bins fixed without looking at the data; every bin gets
-        noise, empty ones too
+    guarantee : exact for two bins or more, one row per person and bins fixed without looking at the data; every bin
+        gets noise, empty ones too
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def perturb_tree(
     measure : epsilon-DP
     adjacency : "replace" (number of rows public): scale 2 levels/epsilon; "add/remove": scale levels/epsilon
     guarantee : exact under add/remove; under replace an upper bound: the root is public and never moves, so that the
-        levels below lose epsilon (levels - 1)/levels in all; one row a person
+        levels below lose epsilon (levels - 1)/levels in all; one row per person
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Sums that nobody may see the parts of, with noise that nobody knows: secret shares, and noise in parts.
 
-Everybody splits a number into shares that say nothing one by one, and adds a part of the noise. Whoever sees all but
-one of the servers sees uniform numbers; whoever knows some of the parts knows that much of the noise, and
+Everybody splits a number into shares that say nothing one by one, and adds a part of the noise. Anyone who sees all but
+one of the servers sees uniform numbers; anyone who knows some of the parts knows that much of the noise, and
 `collusion_epsilon` says what is left of the promise.
 
 A teaching version: numpy's generators can be predicted, and a real protocol has to agree on keys, to survive servers
@@ -119,7 +119,7 @@ def laplace_share(
 
     Privacy
     -------
-    measure : epsilon-DP of the sum, for whoever knows none of the parts that belong to a share `honest` of the parties
+    measure : epsilon-DP of the sum, for anyone who knows no part of a share `honest` of the parties
     adjacency : the one under which `sensitivity` bounds the change of the sum
     guarantee : exact if that share or more are honest (if more are, no single outcome reaches epsilon, far ones come
         near it); if only a smaller share h is, the loss is `collusion_epsilon` of h/honest

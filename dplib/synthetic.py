@@ -82,7 +82,7 @@ def independent(
     -------
     measure : epsilon-DP
     adjacency : "replace" (number of rows public) or "add/remove" (then give `rows`: the number of rows is private)
-    guarantee : upper bound, by basic composition over the columns, epsilon/d for each; one row a person
+    guarantee : upper bound, by basic composition over the columns, epsilon/d for each; one row per person
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def chow_liu(
     -------
     measure : epsilon-DP
     adjacency : "replace" (number of rows public) or "add/remove" (then give `rows`: the number of rows is private)
-    guarantee : upper bound, by basic composition over d columns, d - 1 choices and d - 1 pairs; one row a person
+    guarantee : upper bound, by basic composition over d columns, d - 1 choices and d - 1 pairs; one row per person
 
     Parameters
     ----------

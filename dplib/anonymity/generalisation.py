@@ -42,7 +42,7 @@ def mondrian(df: pd.DataFrame, qi: Columns, *, k: int) -> Array:
 
     Returns
     -------
-    array of int, one label a row, in the order of the rows
+    array of int, one label per row, in the order of the rows
 
     Raises
     ------
@@ -97,7 +97,7 @@ def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     df, qi
         As for `classes`.
     labels : array
-        One label a row, in the order of the rows, as from `mondrian`; an index is not looked at.
+        One label per row, in the order of the rows, as from `mondrian`; an index is not looked at.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        As `classes`; if `labels` is not one label a row.
+        As `classes`; if `labels` is not one label per row.
 
     References
     ----------
@@ -123,7 +123,7 @@ def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     """
     names = column_names("qi", df, qi)
     if np.shape(labels) != (len(df),):
-        raise ValueError(f"labels must be one label a row, {len(df)} in all, got an array of shape {np.shape(labels)}")
+        raise ValueError(f"labels must be one label per row, {len(df)} in all, got shape {np.shape(labels)}")
     label = rank(pd.Series(np.asarray(labels)))[0]
     table = df.copy()
     for name in names:

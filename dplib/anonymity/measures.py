@@ -32,7 +32,7 @@ def classes(df: pd.DataFrame, qi: Columns) -> Array:
 
     Returns
     -------
-    array of int, one label a row, in the order of the rows
+    array of int, one label per row, in the order of the rows
 
     Raises
     ------

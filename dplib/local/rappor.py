@@ -24,7 +24,7 @@ class Rappor:
 
     Privacy
     -------
-    measure : epsilon-DP of a person's reports, against whoever collects them (local model)
+    measure : epsilon-DP of a person's reports, against anyone who collects them (local model)
     adjacency : replace: one person's value for another, the cohort being public and drawn without looking at the value
     guarantee : `epsilon_one` for one report, `epsilon(n)` for n reports of one value, `epsilon_permanent` for any
         number; exact for two values with 2 * hashes different bits, smaller when bits coincide. All this is for one

@@ -15,7 +15,7 @@ def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: R
 
     Privacy
     -------
-    measure : epsilon-DP for each report, against whoever collects it (local model)
+    measure : epsilon-DP for each report, against anyone who collects it (local model)
     adjacency : replace: one person's value for another
     guarantee : exact: the likelihood ratio of a report is e^epsilon or e^-epsilon or 1
 
@@ -115,7 +115,7 @@ def unary(values: ArrayLike, *, epsilon: float, k: int, method: str = "optimized
 
     Privacy
     -------
-    measure : epsilon-DP for each report, against whoever collects it (local model)
+    measure : epsilon-DP for each report, against anyone who collects it (local model)
     adjacency : replace: one person's value for another, which changes two of the bits
     guarantee : exact: the two bits together have likelihood ratios between e^-epsilon and e^epsilon, and reach both
 
