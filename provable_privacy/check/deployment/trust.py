@@ -224,8 +224,7 @@ LOSSES = {
 @checker
 def agg_collusion(loss):
     """`loss(honest, epsilon)`: the exact loss when only a share `honest` of the parts is unknown."""
-    on_cases(loss, CONSPIRACIES, _loss, LOSSES, rtol=0, atol=1e-4, what="the loss",
-             otherwise=lambda got, right, *case: "do not round it" if abs(got - right) < 5.1e-3 else "")
+    on_cases(loss, CONSPIRACIES, _loss, LOSSES, rtol=0, atol=1e-4, what="the loss")
     return "exact for five conspiracies"
 
 

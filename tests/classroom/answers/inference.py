@@ -1,4 +1,4 @@
-"""The checkers of the section on statistics from noisy answers: silent on the stub, content with the solution, and able to say what is wrong."""
+"""Answers of the section on statistics from noisy answers: solutions, unusual right answers, leaks, and mistakes."""
 import math
 
 import numpy as np
@@ -7,6 +7,7 @@ from scipy import stats
 
 from dplib import inference, mechanisms
 from provable_privacy import check
+from provable_privacy.battery.makers import each_call, fixed_seed, given, noisy, own_luck, shared, then, where
 from provable_privacy.check.deployment import inference as section
 
 
@@ -41,25 +42,35 @@ def score(noisy, n, sigma):
     return tuple(np.clip([(-b - root) / (2 * a), (-b + root) / (2 * a)], 0, 1))
 
 
+def outer(noisy, n, sigma):
+    return section._clopper(noisy - 1.96 * sigma, n)[0], section._clopper(noisy + 1.96 * sigma, n)[1]
+
+
 def uneven(noisy, n, sigma):
     """2 % on one side and 3 % on the other."""
-    return inference.proportion_interval(noisy, n=n, scale=sigma, noise="gaussian", confidence=0.96)[0], exact(noisy, n, sigma, confidence=0.94)[1]
+    return exact(noisy, n, sigma, confidence=0.96)[0], exact(noisy, n, sigma, confidence=0.94)[1]
 
 
-def pair(scales=(1.0, 1.0), *, low=0.0, seed=None, form=tuple, one=False, noise="laplace", lost=False):
-    """A learner's release of U and V, right unless told otherwise; with `seed`, on luck of its own."""
-    own = None if seed is None else np.random.default_rng(seed)
+def parts(low=0.0, high=1.0):
+    """The used and the unused part of the cap."""
+    def exact(charges, cap, epsilon):
+        part = np.clip(charges, low * cap, high * cap) / cap
+        return np.array([part.sum(), (1 - part).sum()])
 
-    def release(charges, cap, epsilon, rng):
-        dice = own or rng
-        part = np.clip(charges, low * cap, cap) / cap
-        sums = np.array([part.sum(), (1 - part).sum()])
-        if lost:
-            sums = np.round(sums)
-        draw = getattr(dice, noise)(scale=np.array(scales) / epsilon, size=2)
-        return form(sums + (draw[0] if one else draw))
+    return exact
 
-    return release
+
+def pair(scale=1.0, **how):
+    return noisy(parts(**how), lambda charges, cap, epsilon: scale / epsilon)
+
+
+def formed(form):
+    """The right pair in another form."""
+    return then(PAIR, lambda out, table, rng: form(out))
+
+
+PARTS, PAIR = parts(), pair()
+ONE = noisy(PARTS, lambda charges, cap, epsilon: 1 / epsilon, shared())
 
 
 def fine(charges, cap, epsilon, rng):
@@ -69,19 +80,10 @@ def fine(charges, cap, epsilon, rng):
     return mechanisms.geometric(sums, sensitivity=1000, epsilon=epsilon, rng=rng) / 1000
 
 
-def half_for_many(charges, cap, epsilon, rng):
-    """Half of the noise for fifty visits and more."""
-    return pair((1.0, 1.0) if len(charges) < 50 else (0.5, 0.5))(charges, cap, epsilon, rng)
-
-
 def rounded_first(charges, cap, epsilon, rng):
     """Whole sums and whole noise: at exactly one half both sums are rounded alike, and one visit moves them by 2."""
     used, p = np.clip(charges, 0, cap) / cap, -math.expm1(-epsilon)
     return tuple(np.round([used.sum(), (1 - used).sum()]) + rng.geometric(p, 2) - rng.geometric(p, 2))
-
-
-def without_corrections(charges, cap, epsilon, rng):
-    return pair()(charges[charges > 0], cap, epsilon, rng)
 
 
 def total_and_difference(charges, cap, epsilon, rng):
@@ -89,16 +91,6 @@ def total_and_difference(charges, cap, epsilon, rng):
     part = np.clip(charges, 0, cap) / cap
     count, apart = len(part) + rng.laplace(scale=2 / epsilon), (2 * part - 1).sum() + rng.laplace(scale=2 / epsilon)
     return (count + apart) / 2, (count - apart) / 2
-
-
-def ninth():
-    memory = []
-
-    def release(*arguments):
-        memory.append(0)
-        return pair((1e-9, 1e-9) if len(memory) > 8 else (1.0, 1.0))(*arguments)
-
-    return release
 
 
 def contradicts(scale=1.0, level=0.05, tail=None, share=lambda mean, cap: mean / cap):
@@ -122,16 +114,12 @@ BIAS = {"empty": 20_000, "three": 9447.3, "enough": 22}
 COMBINED = {"year": 10_844.615, "first": 2799.154, "deviation": 23.534}
 
 
-def years(rounds=499, *, noise=1.0, lot=True, centre=lambda a, b: max((a + b) / 2, 0), seed=None, one=False):
+def years(rounds=499, *, noise=1.0, lot=True, size=abs):
     """A learner's replay, right unless told otherwise."""
-    own = None if seed is None else np.random.default_rng(seed)
-
     def p_value(first, second, epsilon, rng):
-        dice, mean = own or rng, centre(first, second)
-        plays = dice.poisson(mean, (2, rounds)) if lot else np.zeros((2, rounds), int)
-        plays = plays + (mechanisms.geometric(np.zeros((2, rounds), int), sensitivity=1, epsilon=epsilon / noise, rng=dice) if noise else 0)
-        apart = plays[0] - plays[1] if one else np.abs(plays[0] - plays[1])
-        return (1 + np.sum(apart >= (second - first if one else abs(first - second)))) / (1 + rounds)
+        plays = rng.poisson(max((first + second) / 2, 0) if lot else 0, (2, rounds))
+        plays = mechanisms.geometric(plays, sensitivity=1, epsilon=epsilon / noise, rng=rng)
+        return (1 + np.sum(size(plays[1] - plays[0]) >= size(second - first))) / (1 + rounds)
 
     return p_value
 
@@ -163,94 +151,128 @@ def line(noise=lambda b, sigma: sigma**2 * (1 + b**2)):
     return slopes
 
 
+COUNT = noisy(lambda charges, cap, epsilon: len(charges), lambda charges, cap, epsilon: 1 / epsilon)
+COUNTED = then(COUNT, lambda out, table, rng: PAIR(*table, rng)[0] * np.array([1, -1]) + [0, out])
+
+
+def contradicts_count(mean, used, count, cap, epsilon):
+    s = mean / cap
+    return inference._two_laplace_tail(abs(used - s * count), 1 / epsilon, s / epsilon) <= 0.05
+
+
 SOLUTIONS = [
     (check.inf_proportion, lambda seed: exact),
-    (check.inf_pair, lambda seed: pair(seed=seed)),
+    (check.inf_pair, own_luck(PAIR)),
     (check.inf_ratio, lambda seed: contradicts()),
     (check.inf_bias, lambda seed: BIAS),
     (check.inf_combine, lambda seed: COMBINED),
-    (check.inf_test, lambda seed: years(seed=seed)),
+    (check.inf_test, own_luck(years())),
     (check.inf_line, lambda seed: section._slopes),
 ]
 
 UNUSUAL = [
-    (check.inf_proportion, by_grid), (check.inf_proportion, uneven), (check.inf_proportion, lambda *case: np.array(exact(*case))),
-    (check.inf_pair, seeded(lambda seed: pair(seed=seed, form=list))), (check.inf_pair, seeded(lambda seed: pair(seed=seed, form=np.array))),
-    (check.inf_pair, fine), (check.inf_pair, pair(form=lambda sums: [round(part) for part in sums])),
-    (check.inf_ratio, contradicts(tail=characteristic)), (check.inf_ratio, lambda *case: np.bool_(contradicts()(*case))),
+    (check.inf_proportion, by_grid),
+    (check.inf_proportion, uneven),
+    (check.inf_proportion, lambda *case: np.array(exact(*case))),
+    (check.inf_pair, seeded(own_luck(formed(list)))),
+    (check.inf_pair, seeded(own_luck(formed(tuple)))),
+    (check.inf_pair, fine),
+    (check.inf_pair, formed(np.round)),
+    (check.inf_ratio, contradicts(tail=characteristic)),
+    (check.inf_ratio, lambda *case: np.bool_(contradicts()(*case))),
     (check.inf_ratio, lambda *case: bool(section._mean_p(*case) <= 0.0501)),
     (check.inf_bias, {"empty": 20_000.0, "three": 20_000 * math.exp(-0.75), "enough": 22.0}),
     (check.inf_combine, {"year": 10_844.6, "first": 2799.2, "deviation": 23.5}),
-    (check.inf_test, normal), (check.inf_test, seeded(lambda seed: years(199, seed=seed))),
+    (check.inf_test, normal),
+    (check.inf_test, seeded(own_luck(years(199)))),
     (check.inf_test, lambda first, second, epsilon, rng: float(np.float32(years()(first, second, epsilon, rng)))),
-    (check.inf_line, line()), (check.inf_line, lambda *case: [np.float64(end) for end in section._slopes(*case)]),
+    (check.inf_line, line()),
+    (check.inf_line, lambda *case: [np.float64(end) for end in section._slopes(*case)]),
 ]
 
 LEAKS = [
-    (check.inf_pair, lambda charges, cap, epsilon, rng: pair((1.0, 1.0) if len(charges) < 100 else (0.0, 0.0))(charges, cap, epsilon, rng)),
-    (check.inf_pair, pair((0.8, 0.8))), (check.inf_pair, pair((0.9, 0.9))), (check.inf_pair, pair((0.4, 0.4))), (check.inf_pair, pair(low=-1e9)),
-    (check.inf_pair, pair(one=True)), (check.inf_pair, pair((1.0, 0.0))),
-    (check.inf_pair, half_for_many), (check.inf_pair, rounded_first),
-    (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, max(epsilon, 0.5), rng)),
-    (check.inf_pair, lambda charges, cap, epsilon, rng: pair((0.0, 0.0) if len(charges) and not charges.any() else (1.0, 1.0))(charges, cap, epsilon, rng)),
-    (check.inf_pair, ninth()), (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, 2 * epsilon, rng)),
-    (check.inf_pair, lambda charges, cap, epsilon, rng: (np.clip(charges, 0, cap).sum() / cap, len(charges) + rng.laplace(scale=1 / epsilon))),
-    (check.inf_pair, lambda charges, cap, epsilon, rng: pair()(charges, cap, epsilon, np.random.default_rng(1))),
+    (check.inf_pair, where(lambda charges, cap, epsilon: len(charges) < 100, PAIR, PARTS)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: len(charges) < 50, PAIR, pair(0.5))),
+    (check.inf_pair, where(lambda charges, cap, epsilon: len(charges) and not charges.any(), PARTS, PAIR)),
+    (check.inf_pair, pair(0.8)),
+    (check.inf_pair, pair(0.9)),
+    (check.inf_pair, pair(0.4)),
+    (check.inf_pair, pair(low=-1e9)),
+    (check.inf_pair, pair(np.array([1.0, 0.0]))),
+    (check.inf_pair, then(COUNT, lambda out, table, rng: (PARTS(*table)[0], out))),
+    (check.inf_pair, ONE),
+    (check.inf_pair, rounded_first),
+    (check.inf_pair, given(PAIR, epsilon=lambda epsilon: max(epsilon, 0.5))),
+    (check.inf_pair, given(PAIR, epsilon=lambda epsilon: 2 * epsilon)),
+    (check.inf_pair, each_call(*8 * [PAIR], *10**5 * [pair(0.0)])),
+    (check.inf_pair, fixed_seed(PAIR, 1)),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n), "lot only"),
-    (check.inf_proportion, bar(lambda s, n, sigma: (sigma / n) ** 2), "noise only"),
-    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n + (sigma / n) ** 2), "for normal"),
-    (check.inf_proportion, lambda y, n, sigma: inference.proportion_interval(int(np.clip(round(y), 0, n)), n=n, scale=0), "takes the print for the count"),
+    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n), "chance of the survey in it"),
+    (check.inf_proportion, bar(lambda s, n, sigma: (sigma / n) ** 2), "only the noise in it"),
+    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n + (sigma / n) ** 2), "the law is not normal"),
+    (check.inf_proportion, lambda y, n, sigma: section._clopper(round(y), n), "takes the print for the exact count"),
     (check.inf_proportion, lambda *case: exact(*case, confidence=0.9), "5 % on each side"),
     (check.inf_proportion, lambda *case: exact(*case, noise="laplace"), "not Laplace"),
+    (check.inf_proportion, lambda y, n, sigma: exact(y, n, sigma**0.5), "not the variance"),
+    (check.inf_proportion, outer, "worst case of the noise"),
     (check.inf_proportion, lambda *case: exact(*case, confidence=0.99), "wider than it need be"),
     (check.inf_proportion, lambda *case: (0.0, 1.0), "wider than it need be"),
     (check.inf_proportion, score, "a share of 0.003 is covered in 93"),
     (check.inf_proportion, lambda *case: exact(*case)[::-1], "low <= high"),
     (check.inf_proportion, lambda *case: 100 * np.array(exact(*case)), "expected two shares"),
-    (check.inf_proportion, lambda *case: (0.5, 0.6), "does not hold it"),
+    (check.inf_proportion, lambda *case: (0.5, 0.6), "does not hold the share"),
     (check.inf_proportion, lambda *case: 0.2, "expected 2 numbers"),
     (check.inf_proportion, lambda *case: print(end=""), "return"),
-    (check.inf_pair, without_corrections, "and 20 small corrections) V is within"),
-    (check.inf_pair, pair((2.0, 2.0)), "need not be"),
-    (check.inf_pair, pair((0.5, 0.5)), "halved"),
-    (check.inf_pair, pair(one=True), "difference is exact"),
+    (check.inf_pair, given(PAIR, charges=lambda all_: all_[all_ > 0]), "and 20 small corrections) V is within"),
+    (check.inf_pair, pair(2.0), "need not be"),
+    (check.inf_pair, pair(0.5), "halved"),
+    (check.inf_pair, ONE, "difference is exact"),
     (check.inf_pair, pair(low=-1e9), "above only"),
+    (check.inf_pair, pair(low=-1e9, high=1e9), "without any bound"),
+    (check.inf_pair, COUNTED, "a noisy count minus"),
     (check.inf_pair, total_and_difference, "should be in 70%"),
     (check.inf_pair, lambda *arguments: 3.0, "expected 2 numbers"),
-    (check.inf_pair, pair(form=lambda sums: sums.sum() + np.zeros(3)), "expected 2 numbers"),
+    (check.inf_pair, formed(lambda sums: np.zeros(3)), "expected 2 numbers"),
     (check.inf_ratio, contradicts(2.0), "nothing was halved"),
     (check.inf_ratio, contradicts(level=0.025), "2.5 %"),
+    (check.inf_ratio, contradicts(level=0.1), "at 10 %"),
+    (check.inf_ratio, contradicts_count, "a printed count"),
     (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / (a + b))), "sum of the scales"),
     (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / max(a, 1e-9))), "noise of U"),
-    (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / math.hypot(a, b))), "the chance of so odd a print is"),
-    (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / max(a, b))), "the chance of so odd a print is"),
-    (check.inf_ratio, contradicts(tail=lambda t, a, b: 2 * stats.norm.sf(t / math.sqrt(2 * a * a + 2 * b * b))), "same variance"),
-    (check.inf_ratio, contradicts(share=lambda mean, cap: mean), "share of the cap"),
-    (check.inf_ratio, lambda *case: not contradicts()(*case), "turned round"),
+    (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / math.hypot(a, b))), "chance of so odd a print"),
+    (check.inf_ratio, contradicts(tail=lambda t, a, b: math.exp(-t / max(a, b))), "chance of so odd a print"),
+    (check.inf_ratio, contradicts(tail=lambda t, a, b: math.erfc(t / math.hypot(a, b) / 2)), "same variance"),
+    (check.inf_ratio, contradicts(share=lambda mean, cap: mean), "divide the mean by the cap"),
+    (check.inf_ratio, lambda *case: not contradicts()(*case), "opposite"),
     (check.inf_ratio, lambda *case: False, "judged wrongly"),
     (check.inf_ratio, lambda *case: section._mean_p(*case), "True or False"),
     (check.inf_bias, {**BIAS, "empty": 0}, "cut off"),
     (check.inf_bias, {**BIAS, "three": 0.9447}, "one cell"),
+    (check.inf_bias, {**BIAS, "three": 39_447.3}, "the new total"),
+    (check.inf_bias, {**BIAS, "three": 20_000 * math.exp(-3)}, "divided by the scale"),
     (check.inf_bias, {**BIAS, "enough": 21}, "0.0105"),
     (check.inf_bias, {**BIAS, "enough": math.ceil(4 * math.log(400))}, "only half of the noise is positive"),
     (check.inf_bias, {**BIAS, "enough": math.ceil(4 * math.log(100))}, "not 1 % of the largest growth"),
     (check.inf_bias, {"empty": 20_000}, "missing"),
     (check.inf_combine, {**COMBINED, "year": 10_860}, "equally good"),
-    (check.inf_combine, {**COMBINED, "year": 10_820 + 80 * 1800 / 2600}, "turned round"),
-    (check.inf_combine, {**COMBINED, "first": 2793}, "handed back"),
+    (check.inf_combine, {**COMBINED, "year": 10_820 + 80 * 1800 / 2600}, "exchanged"),
+    (check.inf_combine, {**COMBINED, "first": 2793}, "changes the quarters"),
+    (check.inf_combine, {**COMBINED, "first": 2793 + 80 * 800 / 2600}, "share the difference"),
+    (check.inf_combine, {**COMBINED, "first": 2813}, "the year is noisy, too"),
+    (check.inf_combine, {**COMBINED, "year": 10_852}, "not 1/deviation"),
+    (check.inf_combine, {**COMBINED, "year": 10_820}, "the quarters alone"),
     (check.inf_combine, {**COMBINED, "deviation": 553.85}, "variance"),
     (check.inf_combine, {**COMBINED, "deviation": math.sqrt((800 + 1800) / 4)}, "the mean of the two answers"),
     (check.inf_test, textbook, "where 5 % were asked for"),
     (check.inf_test, lambda *arguments: years()(*arguments) / 2, "where 5 % were asked for"),
     (check.inf_test, one_noise, "where 5 % were asked for"),
-    (check.inf_test, years(noise=0), "where 5 % were asked for"),
+    (check.inf_test, years(noise=1e-9), "where 5 % were asked for"),
     (check.inf_test, years(lot=False), "where 5 % were asked for"),
     (check.inf_test, years(noise=3.0), "too seldom"),
     (check.inf_test, years(noise=2.0), "too seldom"),
-    (check.inf_test, years(one=True), "could be in"),
+    (check.inf_test, years(size=lambda apart: apart), "could be in"),
     (check.inf_test, lambda first, second, epsilon, rng: float(rng.uniform()), "could be in"),
     (check.inf_test, lambda first, second, epsilon, rng: 0.5, "does not look"),
     (check.inf_test, lambda first, second, epsilon, rng: 2.0 + first, "from 0 to 1"),
@@ -258,6 +280,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.inf_line, line(lambda b, sigma: sigma**2 * b**2), "sum of x²"),
     (check.inf_line, line(lambda b, sigma: sigma * (1 + b**2)), "square is the variance"),
     (check.inf_line, lambda *case: section._slopes(*case, refuse=False), "no bound"),
+    (check.inf_line, lambda *case: section._delta_method(*case) if case[0] else (-math.inf, math.inf), "delta method"),
     (check.inf_line, lambda s_xx, s_xy, sigma: (0.1, 0.2), "expected"),
     (check.inf_line, lambda s_xx, s_xy, sigma: (math.nan, 0.2), "expected"),
 ]
@@ -278,7 +301,8 @@ def test_coverage_is_that_of_the_sum_over_counts():
     low, high = exact(70.0, 500, 15.0)[1], exact(120.0, 500, 15.0)[0]
     counts = np.arange(501)
     for p in (0.5 * (low + high), 0.19):
-        right = stats.binom.pmf(counts, 500, p) @ (stats.norm.cdf((120 - counts) / 15) - stats.norm.cdf((70 - counts) / 15))
+        inside = stats.norm.cdf((120 - counts) / 15) - stats.norm.cdf((70 - counts) / 15)
+        right = stats.binom.pmf(counts, 500, p) @ inside
 
         def only(y, n, sigma, p=p):
             return (p - 0.01, p + 0.01) if 70 <= y <= 120 else (0.9, 0.95) if y > 120 else (0.0, 0.01)

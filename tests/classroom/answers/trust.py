@@ -152,7 +152,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.agg_collusion, lambda honest, epsilon: 2 * epsilon, "epsilon = 0.83: not 1.66"),
     (check.agg_collusion, loss(step=1), "step from 1 to 2"),
     (check.agg_collusion, lambda honest, epsilon: loss()(max(1 - honest, 1e-6), epsilon), "keeps its parts secret"),
-    (check.agg_collusion, lambda honest, epsilon: round(loss()(honest, epsilon), 2), "do not round it"),
+    (check.agg_collusion, lambda honest, epsilon: round(loss()(honest, epsilon), 2), "rounded too far"),
     (check.agg_collusion, lambda honest, epsilon: "much", "expected a number"),
     (check.agg_dropout, plan(lambda n, silent, told: n), "insures against nobody"),
     (check.agg_dropout, plan(lambda n, silent, told: n - told), "take their parts with them"),
