@@ -28,6 +28,7 @@ def on_cases(
     above="",
     otherwise=None,
     alike=None,
+    everywhere=False,
 ):
     """`Wrong` unless `function` gives on every case what `right` gives. The first wrong case is named, and the mistake
     that explains all wrong cases if there is one, else one that explains the first.
@@ -60,6 +61,8 @@ def on_cases(
         (got, right value, *arguments) -> the words instead of these two.
     alike : float
         How near (relatively) a mistake must be, where that is not as near as an answer.
+    everywhere : bool
+        Name a mistake only if it explains all wrong cases.
     """
     wrong = []
     for case in map(tuple, cases):
@@ -76,7 +79,7 @@ def on_cases(
     ]
     reason = next(
         (message for message in fitting[0] if all(message in others for others in fitting)),
-        fitting[0][0] if fitting[0] else "",
+        fitting[0][0] if fitting[0] and not everywhere else "",
     )
     if not reason:
         reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
