@@ -11,7 +11,7 @@ MARK = "# claim: "
 
 
 def alone(line, cell, kept={}):  # noqa: B006
-    """A magic of the kernel: run a claim in a fork, which leaves nothing behind but its failure, and values for later claims.
+    """A magic of the kernel: run a claim in a fork, which leaves nothing but its failure, and values for later claims.
 
     The line has the names that it takes from earlier claims.
     """
@@ -80,14 +80,15 @@ def definitions(code):
     """Name -> the statement of a cell that imports it or defines it as a function or a class."""
     found = {}
     for node in ast.parse(code).body:
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef) or isinstance(getattr(node, "value", None), ast.Lambda):
+        is_definition = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+        if is_definition or isinstance(getattr(node, "value", None), ast.Lambda):
             found.update(dict.fromkeys(bound(ast.unparse(node)), ast.unparse(node)))
     return found
 
 
 def alone_in(sources):
-    """What a kernel is given instead of the code cells of a notebook: each claim alone, with what it uses of earlier claims."""
-    last, given = {}, []                         # name -> the statement that defined it last in a claim, "" for a value; None if in another cell
+    """What a kernel is given instead of the code cells of a notebook: each claim alone, with what it uses of others."""
+    last, given = {}, []         # name -> the statement that defined it last, "" for a value, None outside of claims
     for source in sources:
         if source.startswith(MARK):
             before, values, todo, seen = [], [], sorted(loaded(source) - bound(source)), set()

@@ -1,4 +1,4 @@
-"""What all tests share: options, the choice of the quick ones, the built book, and an order that keeps two workers busy."""
+"""What all tests share: options, the choice of the quick ones, the built book, an order for two workers."""
 import fcntl
 import functools
 import json
@@ -14,13 +14,13 @@ import tiers
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.pop("DPLIB_STATIC", None)        # only the book's build asks an Explorer for its static page
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # workers share the cores; their linear algebra must not fight over them
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # the workers' linear algebra must not fight for cores
 
 
 def pytest_addoption(parser):
     group = parser.getgroup("the book")
-    group.addoption("--live", action="store_true", help="run all notebooks, also those that the book's build has executed")
-    group.addoption("--record-costs", action="store_true", help=f"run all tests of the files that are named, and write into {tiers.COSTS.name} what they cost")
+    group.addoption("--live", action="store_true", help="run all notebooks, also those that the book has executed")
+    group.addoption("--record-costs", action="store_true", help="run slow tests, too, and write tests/costs.json")
 
 
 def pytest_configure(config):
@@ -29,7 +29,8 @@ def pytest_configure(config):
         config.option.markexpr = ""
         config.pluginmanager.register(Meter())
     if not hasattr(config, "workerinput") and config.args_source is config.ArgsSource.ARGS:
-        config.option.live |= any(name.partition("::")[0].endswith(".ipynb") for name in config.args)        # named, and so run
+        # who names a notebook wants it run
+        config.option.live |= any(name.partition("::")[0].endswith(".ipynb") for name in config.args)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def once_per_run(tmp_path_factory, name, work):
 
 
 def build(made, *options):
-    """Exit code and log of a build, which there is no need for if its pages are those of the sources, made without a warning."""
+    """Exit code and log of a build; none is needed where pages are those of the sources, made without a warning."""
     from bookext.cache import is_built
     if is_built(ROOT, made):
         return "0\n"
@@ -86,8 +87,10 @@ def site(build_log):
     return ROOT / "_build" / "html"
 
 
-LONGEST_FIRST = ("tests/book/test_site.py::TestPages", "tests/book/test_site.py", "chapters/", "tests/book/test_plain.py",
-                 "tests/classroom/answers/", "tests/library/test_mutants.py")
+LONGEST_FIRST = (
+    "tests/book/test_site.py::TestPages", "tests/book/test_site.py", "tests/book/test_present.py", "chapters/",
+    "tests/book/test_plain.py", "tests/library/test_mutants.py", "tests/classroom/answers/",
+)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,7 +100,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if choice.is_slow(item):
             item.add_marker("slow")
-    items.sort(key=lambda item: next((rank for rank, start in enumerate(LONGEST_FIRST) if item.nodeid.startswith(start)), len(LONGEST_FIRST)))
+    items.sort(key=lambda item: rank(item.nodeid))
+
+
+def rank(name):
+    return next((place for place, start in enumerate(LONGEST_FIRST) if name.startswith(start)), len(LONGEST_FIRST))
 
 
 class Meter:
@@ -122,13 +129,14 @@ def record_costs(reports):
 
 
 CONCERNS = {
-    "the pages in a browser, and their build": ("tests/book/test_site.py", "tests/book/test_light.py", "tests/book/test_present.py"),
+    "the pages in a browser, and their build": (
+        "tests/book/test_site.py", "tests/book/test_light.py", "tests/book/test_present.py"),
     "Explorers": ("tests/classroom/test_explorers.py",),
     "notebooks as committed": ("chapters/", "intro.ipynb"),
     "plain notebooks": ("tests/book/test_plain.py",),
     "the book on paper": ("tests/book/test_print.py",),
     "a class's results": ("tests/classroom/test_results.py",),
-    "exercise checkers": ("tests/classroom/answers/", "tests/classroom/test_checkers", "tests/classroom/test_battery.py", "tests/classroom/test_speech.py"),
+    "exercise checkers": ("tests/classroom/",),
     "mutants": ("tests/library/test_mutants.py",),
     "rules for sections and tools": ("tests/book/",),
 }
@@ -139,16 +147,19 @@ def seconds_by_concern(reports):
     """Seconds of the workers, set-up and tear-down included: concern -> seconds, the longest first."""
     found = dict.fromkeys([*CONCERNS, THE_REST], 0.0)
     for report in reports:
-        found[next((concern for concern, starts in CONCERNS.items() if report.nodeid.startswith(starts)), THE_REST)] += report.duration
+        concern = next((name for name, starts in CONCERNS.items() if report.nodeid.startswith(starts)), THE_REST)
+        found[concern] += report.duration
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def pytest_terminal_summary(terminalreporter):
     """Print how long what took, and what tests have measured: record_property("table", lines)."""
-    reports = [report for outcome in terminalreporter.stats.values() for report in outcome if isinstance(report, pytest.TestReport)]
+    found = [report for outcome in terminalreporter.stats.values() for report in outcome]
+    reports = [report for report in found if isinstance(report, pytest.TestReport)]
     if len(reports) > 1000:
         terminalreporter.section("seconds by concern")
-        terminalreporter.write("".join(f"{seconds:7.0f}  {concern}\n" for concern, seconds in seconds_by_concern(reports).items()))
+        seconds = seconds_by_concern(reports).items()
+        terminalreporter.write("".join(f"{spent:7.0f}  {concern}\n" for concern, spent in seconds))
     if terminalreporter.config.option.record_costs:
         record_costs(reports)
     for report in terminalreporter.stats.get("passed", []):

@@ -1,7 +1,7 @@
 """One execution of a notebook serves its page and its test.
 
-Where the book's build has executed the very same cells, with the same package, data and checkers, the outputs that are committed are
-compared with that execution. A notebook of which there is none, or a stale one, runs in a kernel, as all do with --live.
+Where the book's build has executed the very same cells, with the same package, data and checkers, the committed outputs
+are compared with that execution. A notebook of which there is none, or a stale one, runs, as all do with --live.
 """
 import functools
 from pathlib import Path
@@ -33,7 +33,7 @@ def outputs_of(nb, folder, checkers):
 
 
 def without_pictures(output):
-    """An output without what kernels of the book add for the pages, and no notebook keeps: figures as SVG, and Explorers as HTML."""
+    """An output without what the book's kernels add for its pages: figures as SVG, and Explorers as HTML."""
     data = output.get("data", {})
     data.pop("image/svg+xml", None)
     if data.get("text/plain", "").startswith("Explorer("):
@@ -79,9 +79,12 @@ class Cell(IPyNbCell):
 
 def pytest_terminal_summary(terminalreporter):
     """Say how the notebooks were tested."""
-    reports = [report for found in terminalreporter.stats.values() for report in found if getattr(report, "when", "") == "call"]
-    ways = {report.nodeid.partition("::")[0]: way for report in reports for name, way in report.user_properties if name == "notebook"}
-    if ways:
-        run = sorted(name for name, way in ways.items() if way == "run")
-        stale = f" (make book has not executed them as they are now: {', '.join(run)})" if run and not terminalreporter.config.option.live else ""
-        terminalreporter.write_line(f"notebooks: {len(ways) - len(run)} compared with the book's execution, {len(run)} run{stale}")
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    cells = [report for report in reports if getattr(report, "when", "") == "call"]
+    ways = {cell.nodeid.partition("::")[0]: dict(cell.user_properties).get("notebook") for cell in cells}
+    run, compared = (sorted(name for name in ways if ways[name] == way) for way in ("run", "compared"))
+    if run or compared:
+        live = terminalreporter.config.option.live
+        why = f" (make book has not executed them as they are now: {', '.join(run)})" if run and not live else ""
+        said = f"notebooks: {len(compared)} compared with the book's execution, {len(run)} run{why}"
+        terminalreporter.write_line(said)

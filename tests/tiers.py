@@ -1,7 +1,7 @@
 """Which tests are slow. `make test` leaves them out, `make test-all` runs them.
 
-A test is slow because it says so (`@pytest.mark.slow`, or `long`), because of where it stands and how it is called, or because of what it
-cost when that was last recorded: `pytest --record-costs` writes costs.json. A test that is new there is quick.
+A test is slow because it says so (`@pytest.mark.slow`, or `long`), because of where it stands and how it is called, or
+because of what it cost when that was last recorded: `pytest --record-costs` writes costs.json. A new test is quick.
 """
 import json
 from pathlib import Path
@@ -10,18 +10,19 @@ COSTS = Path(__file__).with_name("costs.json")   # name of a test -> seconds of 
 LEAST = 0.5                                      # what costs less is not recorded
 
 SLOW_FILES = ("tests/library/test_mutants.py", "tests/library/test_engine_spark.py", "tests/book/test_print.py")
-SLOW_NAMES = ("test_the_solution_is_right_whatever_its_luck",)         # each solution stands in its notebook, which calls its checker
+SLOW_NAMES = ("test_the_solution_is_right_whatever_its_luck",)         # each stands in its notebook, with its checker
 SLOW_FIXTURES = {"plain_log"}                    # it writes all sections as plain notebooks
 
 PAGES = "TestPages::test_page"                   # a page in both themes and widths, with axe
 ONE_OF_EACH_KIND = (
-    "intro", "chapters/attacks/index", "chapters/mechanisms/laplace", "reference/glossary", "reference/claims", "reference/dplib",
-    "course/index", "course/plans/attacks", "genindex", "search",
+    "intro", "chapters/attacks/index", "chapters/mechanisms/laplace", "reference/glossary", "reference/claims",
+    "reference/dplib", "course/index", "course/plans/attacks", "genindex", "search",
 )
 UNUSUAL = "test_an_unusual_answer_that_is_right_is_accepted"           # quick: the first one of each checker
 
-NO_LIMIT = ("tests/book/", "tests/classroom/test_results.py", "tests/classroom/test_explorers.py", "chapters/", "intro.ipynb")
-LIMITS = {"test_a_leak_is_refused": 2.0, "test_a_wrong_answer_is_told_why": 0.5}      # seconds
+NO_LIMIT = (
+    "tests/book/", "tests/classroom/test_results.py", "tests/classroom/test_explorers.py", "chapters/", "intro.ipynb")
+LIMITS = {"test_a_leak_is_refused": 2.0, "test_a_wrong_answer_is_told_why": 0.5}       # seconds
 LIMIT = 1.0                                      # of all other tests
 
 

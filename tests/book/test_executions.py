@@ -29,8 +29,8 @@ CODE = {
 @pytest.fixture
 def project(tmp_path):
     """A small copy of what an execution rests on."""
-    files = {source if source.endswith(".py") else f"{source}/file.py": "1" for source in SOURCES} | FILES
-    for name, text in files.items():
+    sources = [source if source.endswith(".py") else f"{source}/file.py" for source in SOURCES]
+    for name, text in (dict.fromkeys(sources, "1") | FILES).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "chapters").mkdir()
@@ -42,7 +42,7 @@ def change(project, file):
     path.write_text(path.read_text(encoding="utf-8") + "changed = True\n", encoding="utf-8")
 
 
-# ---------------------------------------------------------------------------------------------- what all executions rest on
+# ------------------------------------------------------------------------------------------ what all executions rest on
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_book_runs_again_when_its_sources_change(project, source):
@@ -71,7 +71,7 @@ def test_the_book_does_not_run_again_for_prose_or_for_a_checker(project):
     assert execution_key(project) == before
 
 
-# -------------------------------------------------------------------------------------------- what one of them rests on, too
+# --------------------------------------------------------------------------------------- what one of them rests on, too
 
 def hashes(project):
     return {name: Checkers(project).hash_for(new_notebook(cells=[new_code_cell(code)])) for name, code in CODE.items()}
@@ -92,11 +92,12 @@ def test_a_notebook_whose_checkers_are_not_known_rests_on_all(project):
 def test_each_section_of_the_book_rests_on_its_own_checkers():
     checkers = Checkers(replay.ROOT)
     for path in sorted((replay.ROOT / "chapters").glob("*/*.ipynb")):
-        used = {module.stem for module in checkers.used_by("\n".join(cell.source for cell in replay.code_cells(notebooks.read(path))))}
+        code = "\n".join(cell.source for cell in replay.code_cells(notebooks.read(path)))
+        used = {module.stem for module in checkers.used_by(code)}
         assert path.stem in used and len(used) <= 3, (path.stem, used)
 
 
-# ------------------------------------------------------------------------------------------------------------- the book's build
+# ----------------------------------------------------------------------------------------------------- the book's build
 
 class Book:
     """A book of two notebooks and a page, as Sphinx sees it; `fails` are the notebooks that fail."""
@@ -107,8 +108,8 @@ class Book:
         for name in ("one", "three"):
             self.write(name, CODE[name])
         (project / "words.md").write_text("# Words", encoding="utf-8")
-        self.app = SimpleNamespace(
-            srcdir=project, config=SimpleNamespace(nb_execution_cache_path=str(project / "cache"), nb_execution_timeout=1))
+        config = SimpleNamespace(nb_execution_cache_path=str(project / "cache"), nb_execution_timeout=1)
+        self.app = SimpleNamespace(srcdir=project, config=config)
         monkeypatch.setattr(execution, "single_nb_execution", self.execute)
 
     def write(self, name, code):
@@ -162,7 +163,8 @@ def built(project, warnings=0, exception=None):
     return is_built(project, "html")
 
 
-@pytest.mark.parametrize("what", ["chapters/section.ipynb", "_config.yml", "dplib/file.py", "provable_privacy/check/part/one.py"])
+@pytest.mark.parametrize("what", [
+    "chapters/section.ipynb", "_config.yml", "dplib/file.py", "provable_privacy/check/part/one.py"])
 def test_nothing_is_built_again_until_a_source_changes(project, what):
     assert not is_built(project, "html")
     assert built(project)
@@ -178,7 +180,7 @@ def test_a_build_with_a_warning_or_an_error_does_not_count(project):
     assert not is_built(project, "html")
 
 
-# ---------------------------------------------------------------------------------------- notebooks compared with its executions
+# ------------------------------------------------------------------------------- notebooks compared with its executions
 
 @pytest.fixture
 def notebook(project, request, monkeypatch):
@@ -215,7 +217,8 @@ def test_a_notebook_is_compared_with_the_books_execution(notebook, request, monk
     assert kernels == 0 and ("notebook", "compared") in cell.user_properties
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(r"one\n", r"two\n"), ("Explorer(a)", "Explorer(b)"), ("<Figure>", "<Figures>")])
+@pytest.mark.parametrize(("right", "wrong"), [
+    (r"one\n", r"two\n"), ("Explorer(a)", "Explorer(b)"), ("<Figure>", "<Figures>")])
 def test_a_changed_output_is_noticed(notebook, request, monkeypatch, right, wrong):
     text = notebook.read_text(encoding="utf-8")
     assert right in text
@@ -229,7 +232,8 @@ def test_a_changed_output_is_noticed(notebook, request, monkeypatch, right, wron
 @pytest.mark.parametrize("what", ["a changed cell", "a changed checker", "no cache", "--live"])
 def test_a_notebook_runs_where_the_book_has_not_executed_it_as_it_is(notebook, request, monkeypatch, what):
     if what == "a changed cell":
-        notebook.write_text(notebook.read_text(encoding="utf-8").replace("one_first(1)", "one_first(2)"), encoding="utf-8")
+        text = notebook.read_text(encoding="utf-8")
+        notebook.write_text(text.replace("one_first(1)", "one_first(2)"), encoding="utf-8")
     elif what == "a changed checker":
         change(notebook.parent, "one.py")
     elif what == "no cache":

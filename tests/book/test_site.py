@@ -482,7 +482,7 @@ def test_on_a_phone_no_page_is_heavy_frames_and_controls_have_room_and_tables_ar
     weights, narrow = {}, []
 
     def look(page):
-        narrow.extend(f"{page.url}: {what}" for what in (*without_room(page), *sideways(page)))
+        narrow.extend(f"{page.url}: {what}" for what in (*page.evaluate(LOOK), *without_room(page), *sideways(page)))
 
     for page in PAGES:
         weights[page] = [weight(site / file) for file in asked_for(browser, f"{address}{page}.html", look)]

@@ -37,15 +37,17 @@ def test_a_test_is_slow_for_its_place_its_name_or_its_cost(name, slow):
 
 def test_a_test_is_slow_when_it_says_so_or_needs_what_is_slow():
     quick = "tests/library/test_svt.py::test_quick"
-    assert [tiers.Tiers({}).is_slow(one) for one in (item(quick), item(quick, "slow"), item(quick, "long"))] == [False, True, True]
+    marked = [item(quick), item(quick, "slow"), item(quick, "long")]
+    assert [tiers.Tiers({}).is_slow(one) for one in marked] == [False, True, True]
     assert tiers.Tiers({}).is_slow(item(quick, fixtures=("plain_log",)))
 
 
 def test_the_first_unusual_answer_of_each_checker_is_quick():
-    rows = ["laplace.py::a-listed-0", "laplace.py::a-1", "laplace.py::b-0", "gaussian.py::a-0", "laplace.py::b-1"]
-    names = [f"tests/classroom/answers/{file}::TestCheckers::{tiers.UNUSUAL}[{row}]" for file, row in (row.split("::") for row in rows)]
     choice = tiers.Tiers({})
-    assert [choice.is_slow(item(name)) for name in names] == [False, True, False, False, True]
+    for file, row, slow in (("laplace", "a-listed-0", False), ("laplace", "a-1", True), ("laplace", "b-0", False),
+                            ("gaussian", "a-0", False), ("laplace", "b-1", True)):
+        name = f"tests/classroom/answers/{file}.py::TestCheckers::{tiers.UNUSUAL}[{row}]"
+        assert choice.is_slow(item(name)) == slow, name
 
 
 def test_one_page_of_each_kind_is_a_page_of_the_book():
@@ -58,8 +60,8 @@ def test_costs_are_recorded_for_the_files_that_ran(tmp_path, monkeypatch):
     assert tiers.costs() == {}
     tiers.COSTS.write_text(json.dumps({"a.py::gone": 3.0, "b.py::kept": 2.0}), encoding="utf-8")
     spent = {"a.py::dear": 1.26, "a.py::cheap": 0.4}
-    reports = [SimpleNamespace(nodeid=name, when=when, user_properties=[("cpu", cost)]) for name, cost in spent.items() for when in ("call", "teardown")]
-    conftest.record_costs(reports)
+    conftest.record_costs([SimpleNamespace(nodeid=name, when=when, user_properties=[("cpu", cost)])
+                           for name, cost in spent.items() for when in ("call", "teardown")])
     assert tiers.costs() == {"a.py::dear": 1.3, "b.py::kept": 2.0}
 
 

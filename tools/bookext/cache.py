@@ -1,7 +1,7 @@
 """What an execution of a notebook rests on: the package for all notebooks, and for each one the checkers that it calls.
 
-The name of the cache's folder changes with what all notebooks share. A checker serves one notebook: the hash of its module, and of
-what that imports, stands with the execution, so that a changed checker lets one notebook run again and no other.
+The name of the cache's folder changes with what all notebooks share. A checker serves one notebook: the hash of its
+module, and of what that imports, stands with the execution. A changed checker lets one notebook run again, no other.
 """
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from jupyter_cache import get_cache
 
 SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_config.py")
 CHECK = "provable_privacy/check"
-PAGES = ("chapters", "course", "reference", "tools", "intro.ipynb", "references.bib", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt")
+PAGES = (
+    "chapters", "course", "reference", "tools", "intro.ipynb", "references.bib", "_config.yml", "_toc.yml",
+    "pyproject.toml", "requirements.txt",
+)
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
 DEFINED = re.compile(r"^(?:def |class )?([a-z]\w*)(?: *=|[(:])", re.MULTILINE)          # at the top of a module
 CALLED = re.compile(r"(?<![\w.])check\.(\w+)")
@@ -41,7 +44,7 @@ def files(root: Path, sources) -> list[Path]:
 
 
 def execution_key(root: Path) -> str:
-    """A short hash of the package, the data, the kernel's configuration and the numerical libraries, but of no checker."""
+    """A short hash of the package, the data, the kernel's configuration and numerical libraries, but of no checker."""
     digest = digest_of([path for path in files(root, SOURCES) if root / CHECK not in path.parents], root)
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
@@ -59,7 +62,7 @@ def note_of(made: Path) -> Path:
 
 
 def is_built(root: Path, made: str) -> bool:
-    """Whether a folder in _build, of pages or of plain notebooks, was made from the sources as they are, without a warning."""
+    """Whether a folder in _build was made from the sources as they are, without a warning."""
     folder = root / "_build" / made
     note = note_of(folder)
     return folder.is_dir() and note.exists() and note.read_text(encoding="utf-8") == book_key(root)
@@ -75,12 +78,13 @@ class Checkers:
     def __init__(self, root: Path):
         self.root, self.homes, self.imports = root, defaultdict(set), {}
         paths = sorted((root / CHECK).rglob("*.py"))
-        self.modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
-        for path in paths:
+        names = [".".join(path.relative_to(root).with_suffix("").parts) for path in paths]
+        self.modules = {name.removesuffix(".__init__"): path for name, path in zip(names, paths)}
+        for name, path in zip(names, paths):
             text = path.read_text(encoding="utf-8")
-            self.imports[path] = self.imported_by(text, ".".join(path.relative_to(root).parent.parts))
-            for name in DEFINED.findall(text):
-                self.homes[name].add(path)
+            self.imports[path] = self.imported_by(text, name.rpartition(".")[0])
+            for defined in DEFINED.findall(text):
+                self.homes[defined].add(path)
 
     def imported_by(self, code: str, package: str = "") -> set[Path]:
         """The modules among these that a piece of code imports."""

@@ -1,6 +1,6 @@
-"""Run the notebooks that are not in the execution cache side by side, before Sphinx reads the pages one after the other.
+"""Run the notebooks that are not in the execution cache side by side, before Sphinx reads the pages one by one.
 
-A notebook that fails here is not cached: MyST-NB runs it once more where it reads the page, and reports it as it always does.
+A notebook that fails here is not cached: MyST-NB runs it once more where it reads the page, and reports it.
 """
 from __future__ import annotations
 
@@ -41,19 +41,22 @@ def side_by_side(app, env, docnames):
     workers = min(len(todo), os.cpu_count() or 1)
     logger.info(f"executing {len(todo)} notebooks, {workers} at a time")
 
-    def run(path, nb):                           # the kernel is a process of its own: a thread that waits for it is enough
-        return path, nb, single_nb_execution(nb, cwd=str(path.parent), timeout=app.config.nb_execution_timeout, allow_errors=False)
+    def run(path, nb):                           # the kernel is a process of its own: a thread waits for it
+        options = {"cwd": str(path.parent), "timeout": app.config.nb_execution_timeout, "allow_errors": False}
+        return path, nb, single_nb_execution(nb, **options)
 
     for _, nb in todo:
         drop(cache, nb)
     with ThreadPoolExecutor(workers) as pool:
         for number, done in enumerate(as_completed([pool.submit(run, *one) for one in todo]), 1):
             path, nb, result = done.result()
-            logger.info(f"executed {number} of {len(todo)}: {path.stem}, {result.time:.0f} s" + (" (fails)" if result.err else ""))
+            fails = " (fails)" if result.err else ""
+            logger.info(f"executed {number} of {len(todo)}: {path.stem}, {result.time:.0f} s{fails}")
             if not result.err:
                 join_streams(nb)
                 facts = {"execution_seconds": result.time, CHECKERS: checkers.hash_for(nb)}
-                cache.cache_notebook_bundle(CacheBundleIn(nb, str(path), data=facts), check_validity=False, overwrite=True)
+                bundle = CacheBundleIn(nb, str(path), data=facts)
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
 def drop(cache, nb):
@@ -63,7 +66,7 @@ def drop(cache, nb):
 
 
 def join_streams(nb):
-    """Put together what a kernel sent in pieces: MyST-NB trims every piece, so that blank lines would come and go with its timing."""
+    """Put together what a kernel sent in pieces: MyST-NB trims each piece, and blank lines would come and go."""
     for cell in nb.cells:
         joined = []
         for output in cell.get("outputs", []):

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import functools
+import gc
 
 import pybtex.plugin
 from sphinx.domains.std import StandardDomain
 
-KEPT = 8                                         # documents in memory: a page refers to itself and to its neighbours
+KEPT = 64                                        # documents in memory: pages refer to each other
+ALLOCATIONS = 200_000                            # between two searches for garbage, which look through all of them
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -40,8 +42,10 @@ def forget(*_):
 
 
 def setup(app):
+    gc.set_threshold(ALLOCATIONS, 20, 20)
     app.connect("env-before-read-docs", forget)
     app.connect("env-updated", forget)
     if not hasattr(StandardDomain._resolve_numref_xref, "__wrapped__"):
         StandardDomain._resolve_numref_xref = remembering(StandardDomain._resolve_numref_xref)
-        pybtex.plugin._load_entry_point = functools.cache(pybtex.plugin._load_entry_point)       # it searches all installed packages
+        # it searches all installed packages
+        pybtex.plugin._load_entry_point = functools.cache(pybtex.plugin._load_entry_point)
