@@ -124,7 +124,8 @@ def record_costs(reports):
     spent = {report.nodeid: dict(report.user_properties)["cpu"] for report in reports if report.when == "call"}
     files = {name.partition("::")[0] for name in spent}
     kept = {name: cost for name, cost in tiers.costs().items() if name.partition("::")[0] not in files}
-    kept |= {name: round(cost, 1) for name, cost in spent.items() if cost >= tiers.LEAST}
+    dear = {name: round(cost, 1) for name, cost in spent.items() if cost >= tiers.LEAST}
+    kept |= {name: cost for name, cost in dear.items() if not name.startswith(tiers.NO_LIMIT)}
     tiers.COSTS.write_text(json.dumps(kept, indent=0, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -59,7 +59,7 @@ def test_costs_are_recorded_for_the_files_that_ran(tmp_path, monkeypatch):
     monkeypatch.setattr(tiers, "COSTS", tmp_path / "costs.json")
     assert tiers.costs() == {}
     tiers.COSTS.write_text(json.dumps({"a.py::gone": 3.0, "b.py::kept": 2.0}), encoding="utf-8")
-    spent = {"a.py::dear": 1.26, "a.py::cheap": 0.4}
+    spent = {"a.py::dear": 1.26, "a.py::cheap": 0.4, "tests/book/test_a.py::without_a_limit": 7}
     conftest.record_costs([SimpleNamespace(nodeid=name, when=when, user_properties=[("cpu", cost)])
                            for name, cost in spent.items() for when in ("call", "teardown")])
     assert tiers.costs() == {"a.py::dear": 1.3, "b.py::kept": 2.0}
