@@ -1,6 +1,7 @@
 """One execution serves a notebook's page and its test, and runs again when it may come out otherwise."""
 from types import SimpleNamespace
 
+import conftest
 import notebooks
 import pytest
 import replay
@@ -241,6 +242,17 @@ def test_a_notebook_runs_where_the_book_has_not_executed_it_as_it_is(notebook, r
     else:
         monkeypatch.setattr(request.config.option, "live", True)
     assert cells(notebook, request, monkeypatch)[1] == 1 and not (notebook.parent / "gone").exists()
+
+
+@pytest.mark.parametrize(("named", "live"), [
+    (["tests"], False), (["tests", "chapters/a/b.ipynb"], True), (["chapters/a/b.ipynb::Cell 3"], True), ([], False)])
+def test_a_notebook_that_is_named_runs(named, live):
+    sources = pytest.Config.ArgsSource
+    config = SimpleNamespace(
+        option=SimpleNamespace(live=False, record_costs=False), pluginmanager=SimpleNamespace(register=bool),
+        args=named or ["tests", "intro.ipynb"], ArgsSource=sources, args_source=sources.ARGS if named else sources.TESTPATHS)
+    conftest.pytest_configure(config)
+    assert config.option.live == live
 
 
 @pytest.mark.parametrize(("ways", "live", "said"), [
