@@ -103,9 +103,9 @@ def _asked(function, case, words, what, shape, whole, finite):
 
 
 def _copy(argument):
-    if isinstance(argument, tuple):
-        return tuple(map(_copy, argument))
-    return argument.copy() if isinstance(argument, (np.ndarray, list, dict, set)) else argument
+    if type(argument) in (tuple, list):
+        return type(argument)(map(_copy, argument))
+    return argument.copy() if isinstance(argument, (np.ndarray, dict, set)) else argument
 
 
 def _near(got, value, rtol, atol):
