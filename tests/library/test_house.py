@@ -35,6 +35,7 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.update(whole if (whole := f"{node.module}.{alias.name}") in MODULES else node.module
                         for alias in node.names)
+    return found
 
 
 def circle(arrows):
