@@ -1,11 +1,28 @@
-"""The battery of the checkers of mechanisms: what it must refuse, what it must accept, and that its p-values are no smaller than they may be."""
+"""The battery of the checkers of mechanisms: what it must refuse and accept, and that its p-values are honest."""
+
 import math
 import time
 
 import numpy as np
 import pytest
 
-from provable_privacy.battery import Choice, Crowd, Labels, Lines, Numbers, Pair, battery, drawn, exact, hunt, judge, looked, looks, read_lines, runs
+from provable_privacy.battery import (
+    Choice,
+    Crowd,
+    Labels,
+    Lines,
+    Numbers,
+    Pair,
+    battery,
+    drawn,
+    exact,
+    hunt,
+    judge,
+    looked,
+    looks,
+    read_lines,
+    runs,
+)
 from provable_privacy.speech import NotAttempted, Wrong
 
 
@@ -52,8 +69,15 @@ def echo(count, epsilon, rng, box=[0.0]):  # noqa: B006
     return count + box[0]
 
 
-RIGHT = [laplace, whole, own_luck(), lambda c, e, rng: [laplace(c, e, rng)], lambda c, e, rng: round(laplace(c, e, rng)),
-         lambda c, e, rng: max(-0.5, laplace(c, e, rng)), lambda c, e, rng: c + rng.exponential(1 / e) - rng.exponential(1 / e)]
+RIGHT = [
+    laplace,
+    whole,
+    own_luck(),
+    lambda c, e, rng: [laplace(c, e, rng)],
+    lambda c, e, rng: round(laplace(c, e, rng)),
+    lambda c, e, rng: max(-0.5, laplace(c, e, rng)),
+    lambda c, e, rng: c + rng.exponential(1 / e) - rng.exponential(1 / e),
+]
 LEAKS = [
     (lambda c, e, rng: c, "there is no noise there"),
     (lambda c, e, rng: 0 if c == 0 else laplace(c, e, rng), "same in all"),
@@ -80,7 +104,10 @@ VECTORS = [
     (lambda v, e, rng: np.where(v == 0, 0, laplace(v, e, rng)), "same in all|exact value"),
     (lambda v, e, rng: np.append(laplace(v, e, rng)[0], v[1]), "exact value"),
     (lambda v, e, rng: laplace(v, e, rng)[:1], "expected 2 numbers"),
-    (lambda v, e, rng: v + rng.laplace(scale=1 / e) * np.array([1, 3]), "in one combination of the outputs all noise cancels"),
+    (
+        lambda v, e, rng: v + rng.laplace(scale=1 / e) * np.array([1, 3]),
+        "in one combination of the outputs all noise cancels",
+    ),
 ]
 
 
@@ -99,7 +126,12 @@ def test_an_answer_that_keeps_its_promise_is_accepted(answer):
 @pytest.mark.parametrize("answer, reason", LEAKS)
 def test_a_leak_is_told(answer, reason):
     with pytest.raises(Wrong, match=reason):
-        battery(answer, Numbers(), COUNTS, mistakes={"half the noise that is needed": lambda c, e, rng: laplace(c, 2 * e, rng)})
+        battery(
+            answer,
+            Numbers(),
+            COUNTS,
+            mistakes={"half the noise that is needed": lambda c, e, rng: laplace(c, 2 * e, rng)},
+        )
 
 
 @pytest.mark.parametrize("answer, reason", VECTORS)
@@ -121,14 +153,19 @@ class TestOtherOutputs:
         assert battery(lambda x, rng: "yes" if rng.random() < (p if x else 1 - p) else "no", self.CHOICE, self.PAIRS)
         for share, reason in ((0.8, "allows 2.72"), (0.5, "should be in 60%"), (1.0, "same in all")):
             with pytest.raises(Wrong, match=reason):
-                battery(lambda x, rng, share=share: "yes" if rng.random() < (share if x else 1 - share) else "no", self.CHOICE, self.PAIRS)
+                battery(
+                    lambda x, rng, share=share: "yes" if rng.random() < (share if x else 1 - share) else "no",
+                    self.CHOICE,
+                    self.PAIRS,
+                )
         for output in (2, "maybe", [1, 2], 1.0):
             with pytest.raises(Wrong, match="expected one of"):
                 battery(lambda x, rng, output=output: output, self.CHOICE, self.PAIRS)
 
     def test_what_a_choice_reads(self):
         choice = Choice((0, 3, (1, 2), None))
-        assert [choice.read(got) for got in (0, np.int64(3), [1, 2], np.array([1, 2]), (1, 2), None)] == [0, 1, 2, 2, 2, 3]
+        given = (0, np.int64(3), [1, 2], np.array([1, 2]), (1, 2), None)
+        assert [choice.read(got) for got in given] == [0, 1, 2, 2, 2, 3]
         for got in (False, 3.0, 1, "0", [3]):
             with pytest.raises(Wrong):
                 choice.read(got)
@@ -140,14 +177,31 @@ class TestOtherOutputs:
             return np.where(honest, values, 1 - values)
 
         one, two = np.array([0, 1, 1, 0, 1, 0]), np.array([0, 1, 1, 0, 1, 1])
-        pairs = [Pair("six people / the last one different", (one,), (two,), ((math.log(7 / 3), 0.0),), (one, two), twice=600)]
+        pairs = [
+            Pair(
+                "six people / the last one different", (one,), (two,), ((math.log(7 / 3), 0.0),), (one, two), twice=600
+            )
+        ]
         assert battery(survey, Labels(6, 2), pairs)
-        for how, reason in (({"same": True}, "both lie or both tell|pair of the reports|number of reports"), ({"quota": True}, "number of reports")):
+        for how, reason in (
+            ({"same": True}, "both lie or both tell|pair of the reports|number of reports"),
+            ({"quota": True}, "number of reports"),
+        ):
             with pytest.raises(Wrong, match=reason):
                 battery(lambda values, rng, how=how: survey(values, rng, **how), Labels(6, 2), pairs)
 
     def test_the_order_of_a_dict(self):
-        pairs = [Pair("a first / b first", ({"a": 9, "b": 8},), ({"b": 9, "a": 8},), ((2.0, 0.0),), ([9, 8], [8, 9]), within=3.4, share=0.75)]
+        pairs = [
+            Pair(
+                "a first / b first",
+                ({"a": 9, "b": 8},),
+                ({"b": 9, "a": 8},),
+                ((2.0, 0.0),),
+                ([9, 8], [8, 9]),
+                within=3.4,
+                share=0.75,
+            )
+        ]
 
         def lines(table, rng, arrange=sorted):
             return {key: table[key] + rng.laplace() for key in arrange(table)}
@@ -168,10 +222,23 @@ class TestOtherOutputs:
                       lambda got, coins: read_lines(got, names)[0], len(names), ((1.0, 0.05),), (0, 1),
                       published=((None, 0.0), (0.03, None)), words=("lines", "published", "count"))
         assert "12,000 lines" in battery(threshold, Lines(names), [], crowds=[crowd])
-        mistakes = {"the threshold is low": lambda table, rng: threshold(table, rng, 1.5), "all pass": lambda table, rng: threshold(table, rng, -99)}
-        for at, reason in ((1.5, "the threshold is low. Seen.*and 0.05 more"), (1.0, "and 0.05 more"), (5.0, "at least could be")):
+        mistakes = {
+            "the threshold is low": lambda table, rng: threshold(table, rng, 1.5),
+            "all pass": lambda table, rng: threshold(table, rng, -99),
+        }
+        for at, reason in (
+            (1.5, "the threshold is low. Seen.*and 0.05 more"),
+            (1.0, "and 0.05 more"),
+            (5.0, "at least could be"),
+        ):
             with pytest.raises(Wrong, match=reason) as told:
-                battery(lambda table, rng, at=at: threshold(table, rng, at), Lines(names), [], crowds=[crowd], mistakes=mistakes)
+                battery(
+                    lambda table, rng, at=at: threshold(table, rng, at),
+                    Lines(names),
+                    [],
+                    crowds=[crowd],
+                    mistakes=mistakes,
+                )
             assert ("Seen" in str(told.value)) == (at == 1.5)
 
     def test_places_of_one_name_are_refused_where_they_are_declared(self):
@@ -188,7 +255,10 @@ class TestTheLaw:
     """Where a scale is too small by little, or a shape wrong, the law of a named mistake is the evidence."""
 
     PAIRS = [pair(0, 1, 1.0, runs=4000, law=True, share=0.6)]
-    MISTAKES = {"too small by √2": lambda c, e, rng: laplace(c, 2**0.5 * e, rng), "cut": lambda c, e, rng: c + np.clip(rng.laplace(), -2.5, 2.5) / e}
+    MISTAKES = {
+        "too small by √2": lambda c, e, rng: laplace(c, 2**0.5 * e, rng),
+        "cut": lambda c, e, rng: c + np.clip(rng.laplace(), -2.5, 2.5) / e,
+    }
 
     @pytest.mark.parametrize("words", MISTAKES)
     def test_only_the_law_sees_it(self, words):
@@ -203,7 +273,9 @@ class TestTheLaw:
 
     def test_unless_the_law_is_prescribed(self):
         exactly = [pair(0, 1, 1.0, law="exactly")]
-        assert battery(lambda c, e, rng: c + rng.exponential(1 / e) - rng.exponential(1 / e), Numbers(), exactly, right=laplace)
+        assert battery(
+            lambda c, e, rng: c + rng.exponential(1 / e) - rng.exponential(1 / e), Numbers(), exactly, right=laplace
+        )
         with pytest.raises(Wrong, match="law of the right answer"):
             battery(whole, Numbers(), exactly, right=laplace)
 
@@ -216,7 +288,8 @@ class TestTheLaw:
 
 class TestWords:
     def test_a_mistake_that_is_right_on_this_pair_is_not_named(self):
-        """Sensitivity 1: the mistake that ignores it is the right answer, and resembles one that only leaks a little here."""
+        """Sensitivity 1: the mistake that ignores it is the right answer, and looks like one that leaks a little."""
+
         def spiked(c, e, rng):
             return c if rng.random() < 0.1 else laplace(c, e, rng)
 
@@ -226,14 +299,22 @@ class TestWords:
             assert "ignores" not in str(told.value)
 
     def test_a_mistake_that_fits_elsewhere_is_preferred(self):
-        mistakes = {"half at zero": lambda c, e, rng: laplace(c, 2 * e if c < 2 else e, rng), "half": lambda c, e, rng: laplace(c, 2 * e, rng)}
+        mistakes = {
+            "half at zero": lambda c, e, rng: laplace(c, 2 * e if c < 2 else e, rng),
+            "half": lambda c, e, rng: laplace(c, 2 * e, rng),
+        }
         for words, answer in mistakes.items():
             with pytest.raises(Wrong, match=f"{words}. Seen"):
                 battery(answer, Numbers(), [COUNTS[1], COUNTS[0]], mistakes=mistakes)
 
     def test_no_mistake_fits(self):
         with pytest.raises(Wrong) as told:
-            battery(lambda c, e, rng: laplace(c, 3 * e, rng), Numbers(), COUNTS, mistakes={"half": lambda c, e, rng: laplace(c, 2 * e, rng)})
+            battery(
+                lambda c, e, rng: laplace(c, 3 * e, rng),
+                Numbers(),
+                COUNTS,
+                mistakes={"half": lambda c, e, rng: laplace(c, 2 * e, rng)},
+            )
         assert "Seen" not in str(told.value) and "allows" in str(told.value)
 
 
@@ -250,11 +331,15 @@ def on_the_same_table():
     return function
 
 
-ALONE = {                                        # what is looked at: a leak, the pairs that show it, and the same without
+ALONE = {  # what is looked at: a leak, the pairs that show it, and the same without
     "a table": (lambda c, e, rng: 0 if c == 0 else laplace(c, e, rng), [pair(0, 1, 1.0)], [pair(2, 1, 1.0)]),
     "an epsilon": (lambda c, e, rng: laplace(c, 1.0, rng), [pair(0, 1, 0.3, within=None)], [pair(0, 1, 1.0)]),
     "use": (lambda c, e, rng: laplace(c, e / 2, rng), [pair(0, 1, 1.0)], [pair(0, 1, 1.0, within=None)]),
-    "many runs": (lambda c, e, rng: laplace(c, 1.4 * e, rng), [pair(0, 2, 0.7, runs=8000)], [pair(0, 2, 0.7, runs=400)]),
+    "many runs": (
+        lambda c, e, rng: laplace(c, 1.4 * e, rng),
+        [pair(0, 2, 0.7, runs=8000)],
+        [pair(0, 2, 0.7, runs=400)],
+    ),
     "two calls": (on_the_same_table, [pair(0, 1, 1.0, runs=400, twice=800)], [pair(0, 1, 1.0, runs=400)]),
 }
 

@@ -13,17 +13,37 @@ from provable_privacy.speech import Wrong, checker
 def table():
     """`answer`: one of everything."""
     return {
-        "third": Number(1 / 3, "divide by three", {"that is the percentage": 33.3}, below="more than that", above="less"),
+        "third": Number(
+            1 / 3, "divide by three", {"that is the percentage": 33.3}, below="more than that", above="less"
+        ),
         "none": Number(math.inf, "no bound holds"),
-        "people": Number(250, "count the rows", tolerance=0, whole=True, between=(0, 1000, "{said} people do not live there")),
-        "goal": OneOf(("membership", "attribute"), "attribute", "what was learned?", {"membership": "she was known to be in it"}),
+        "people": Number(
+            250, "count the rows", tolerance=0, whole=True, between=(0, 1000, "{said} people do not live there")
+        ),
+        "goal": OneOf(
+            ("membership", "attribute"), "attribute", "what was learned?", {"membership": "she was known to be in it"}
+        ),
         "safe": TrueFalse(False, "one pair refutes it"),
-        "lines": AnyOf({1: "it is harmless", 2: "it wraps", 3: "it has no seed"}, (2, 3), "line {item}", "breaks the claim", "does not"),
+        "lines": AnyOf(
+            {1: "it is harmless", 2: "it wraps", 3: "it has no seed"},
+            (2, 3),
+            "line {item}",
+            "breaks the claim",
+            "does not",
+        ),
         "pair": Together({"moved": Number(2, "two counts move"), "cost": Number(0.2, "two times 0.1")}),
     }
 
 
-RIGHT = {"third": 0.3333, "none": np.inf, "people": 250, "goal": " Attribute", "safe": np.False_, "lines": {2, 3}, "pair": (2, 0.2)}
+RIGHT = {
+    "third": 0.3333,
+    "none": np.inf,
+    "people": 250,
+    "goal": " Attribute",
+    "safe": np.False_,
+    "lines": {2, 3},
+    "pair": (2, 0.2),
+}
 
 
 def test_what_is_right_is_accepted(says):
@@ -35,9 +55,12 @@ def test_what_is_right_is_accepted(says):
     ("third", 33.3, "third: not 33.3; that is the percentage"),
     ("third", 0.1, "third: not 0.1; more than that"), ("third", 0.5, "third: not 0.5; less"),
     ("third", 0.33, "rounded too far"), ("third", "1/3", "expected a number"), ("third", None, "expected a number"),
-    ("none", 5, "none: not 5; no bound holds"), ("people", 250.5, "whole number"), ("people", 251, "not 251; count the rows"),
-    ("people", 1001, "people: 1001 people do not live there"), ("goal", "membership", "not membership; she was known to be in it"),
-    ("goal", "linkage", "'linkage' is not on the list: membership, attribute"), ("safe", True, "safe: one pair refutes it"),
+    ("none", 5, "none: not 5; no bound holds"), ("people", 250.5, "whole number"),
+    ("people", 251, "not 251; count the rows"),
+    ("people", 1001, "people: 1001 people do not live there"),
+    ("goal", "membership", "not membership; she was known to be in it"),
+    ("goal", "linkage", "'linkage' is not on the list: membership, attribute"),
+    ("safe", True, "safe: one pair refutes it"),
     ("safe", 1, "answer True or False"), ("lines", {1, 2, 3}, "line 1 does not: it is harmless"),
     ("lines", [2], "line 3 breaks the claim: it has no seed"), ("lines", {2, 3, 9}, "'9' is not on the list"),
     ("lines", 2, "line 3 breaks the claim"), ("pair", (2, 0.3), "pair: cost: not 0.3; two times 0.1"),
@@ -48,16 +71,24 @@ def test_a_mistake_is_told(says, name, said, words):
     assert line.startswith("✗ table: ") and words in line
 
 
-@pytest.mark.parametrize(("answer", "words"), [
-    (5, "expected a dict with the names third"), ({"third": 0.3333}, "missing: 'goal'"), (RIGHT | {"x": 1}, "unknown: 'x'"),
-])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (5, "expected a dict with the names third"),
+        ({"third": 0.3333}, "missing: 'goal'"),
+        (RIGHT | {"x": 1}, "unknown: 'x'"),
+    ],
+)
 def test_names_that_are_unknown_or_missing_are_told(says, answer, words):
     assert words in says(table, answer)
 
 
 def test_what_is_missing_is_told_when_the_rest_is_right(says):
     assert says(table, dict.fromkeys(RIGHT, ...)) == "○ table: not attempted yet"
-    assert says(table, RIGHT | {"third": ..., "pair": (2, ...)}) == "○ table: third, pair: cost not attempted yet; the rest is right"
+    assert (
+        says(table, RIGHT | {"third": ..., "pair": (2, ...)})
+        == "○ table: third, pair: cost not attempted yet; the rest is right"
+    )
     assert says(table, RIGHT | {"third": ..., "safe": True}).startswith("✗ table: safe")
 
 
@@ -96,9 +127,12 @@ def my_error(answer):
 
 @pytest.mark.parametrize(("answer", "words"), [
     (error, "✓ my_error: yes"), (lambda e, n: 1 / e / n, "epsilon = 1, people = 10: not 0.1; that is the scale"),
-    (lambda e, n: 2**0.5 / e, "people are left out"), (lambda e, n: 9.0, "not 9; too much"), (lambda e, n: 0.0, "not 0"),
-    (lambda e, n: 1 / n if e == 1 else error(e, n), "that is the scale"), (lambda e, n: "x", "people = 10: the result: expected a number"),
-    (lambda e: 1, "raised TypeError"), (lambda e, n: print(end=""), "is the `return` missing?"), (lambda e, n: math.nan, "finite number"),
+    (lambda e, n: 2**0.5 / e, "people are left out"),
+    (lambda e, n: 9.0, "not 9; too much"), (lambda e, n: 0.0, "not 0"),
+    (lambda e, n: 1 / n if e == 1 else error(e, n), "that is the scale"),
+    (lambda e, n: "x", "people = 10: the result: expected a number"),
+    (lambda e: 1, "raised TypeError"), (lambda e, n: print(end=""), "is the `return` missing?"),
+    (lambda e, n: math.nan, "finite number"),
 ])  # fmt: skip
 def test_a_function_is_compared_on_all_cases(says, answer, words):
     assert words in says(my_error, answer)
@@ -121,7 +155,9 @@ def test_arrays_are_compared_by_shape_and_value():
     with pytest.raises(Wrong, match="expected 3 numbers"):
         on_cases(lambda values: values[:2], [(np.arange(3),)], doubled, shape=lambda values: values.shape)
     with pytest.raises(Wrong, match="not doubled"):
-        on_cases(lambda v: v, [(np.arange(3),)], doubled, {"not doubled": lambda v: v}, shape=lambda values: values.shape)
+        on_cases(
+            lambda v: v, [(np.arange(3),)], doubled, {"not doubled": lambda v: v}, shape=lambda values: values.shape
+        )
 
 
 def test_bad_arguments_must_be_refused():

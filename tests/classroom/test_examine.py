@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from dplib import mechanisms
-from provable_privacy.battery import examine
+from provable_privacy.battery import examine, makers
 from provable_privacy.battery.exact import LEVEL
-from provable_privacy.battery.makers import clipped, fixed_seed, given, laplace, noisy, normal, same_size, shared, stale
+from provable_privacy.battery.makers import noisy
 
 ONE, TWO = [3, 1, 4], [3, 1, 4, 1]
 
@@ -30,11 +30,11 @@ def lines(table, rng):
 @pytest.mark.parametrize(("mechanism", "settings", "words"), [
     (lambda table, rng: len(table) + rng.laplace(scale=0.5), {"epsilon": 1.0}, "times as often"),
     (lambda table, rng: len(table), {"epsilon": 1.0}, "no noise there"),
-    (fixed_seed(VECTOR), {"epsilon": 1.0}, "a seed is fixed"),
-    (noisy(exact, scale, shared()), {"epsilon": 1.0}, "their difference is exact"),
-    (noisy(exact, scale, same_size()), {"epsilon": 1.0, "exact": exact}, "same size"),
-    (noisy(exact, scale, clipped(1.5)), {"epsilon": 1.0, "exact": exact}, "only one of the two"),
-    (stale(VECTOR), {"epsilon": 1.0, "exact": exact}, "of 1 call before"),
+    (makers.fixed_seed(VECTOR), {"epsilon": 1.0}, "a seed is fixed"),
+    (noisy(exact, scale, makers.shared()), {"epsilon": 1.0}, "their difference is exact"),
+    (noisy(exact, scale, makers.same_size()), {"epsilon": 1.0, "exact": exact}, "same size"),
+    (noisy(exact, scale, makers.clipped(1.5)), {"epsilon": 1.0, "exact": exact}, "only one of the two"),
+    (makers.stale(VECTOR), {"epsilon": 1.0, "exact": exact}, "of 1 call before"),
     (lines, {"epsilon": 0.2}, "the noisy count of 1 is at most"),
     (lambda table, rng: bool(len(table) % 2) ^ (rng.random() < 0.1), {"epsilon": 1.0}, "the outcome is exactly"),
     (lambda table, rng: len(table) + rng.normal(scale=0.8), {"epsilon": 1.0, "delta": 1e-3}, "and 0.001 more"),
@@ -48,12 +48,12 @@ def test_what_breaks_its_promise_is_refuted(mechanism, settings, words):
 
 @pytest.mark.parametrize(("mechanism", "settings"), [
     (lambda table, rng: mechanisms.laplace(len(table), sensitivity=1, epsilon=1.0, rng=rng), {"epsilon": 1.0}),
-    (lambda table, rng: mechanisms.geometric(len(table), sensitivity=1, epsilon=1.0, rng=rng), {"epsilon": 1.0, "exact": len}),
+    (noisy(lambda table: len(table), lambda table: 1.0, makers.geometric), {"epsilon": 1.0, "exact": len}),
     (VECTOR, {"epsilon": 1.0, "exact": exact}),
-    (given(VECTOR, table=ONE), {"epsilon": 0.0}),
+    (makers.given(VECTOR, table=ONE), {"epsilon": 0.0}),
     (lambda table, rng: max(0, round(len(table) + rng.laplace())), {"epsilon": 1.0}),
     (lambda table, rng: None if rng.random() < 0.5 else "yes", {"epsilon": 0.0}),
-    (noisy(lambda table: len(table), lambda table: 4.0, normal), {"epsilon": 1.0, "delta": 1e-3}),
+    (noisy(lambda table: len(table), lambda table: 4.0, makers.normal), {"epsilon": 1.0, "delta": 1e-3}),
     (lines, {"epsilon": 30.0}),
 ])  # fmt: skip
 def test_what_keeps_its_promise_is_not_refuted(mechanism, settings):
@@ -63,7 +63,7 @@ def test_what_keeps_its_promise_is_not_refuted(mechanism, settings):
 
 def test_the_bound_on_epsilon_is_below_the_true_loss():
     """Of forty examinations of a mechanism with loss 2 between the tables, none may say more; most say nearly 2."""
-    noisy_count = noisy(len, lambda table: 0.5, laplace)
+    noisy_count = noisy(len, lambda table: 0.5, makers.laplace)
     bounds = [examine(noisy_count, ONE, TWO, epsilon=1.0, runs=3000, rng=seed).epsilon for seed in range(40)]
     assert max(bounds) <= 2 and np.median(bounds) > 1.2 and LEVEL < 1e-5
 

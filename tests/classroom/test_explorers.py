@@ -1,4 +1,5 @@
-"""Every Explorer of the book at every position of its controls, as the reader of the built page meets it; and what it is made of."""
+"""Every Explorer of the book at every position of its controls, as a reader of the page meets it, and its parts."""
+
 import base64
 import gzip
 import html
@@ -27,9 +28,14 @@ MOST_FRAMES = 36
 LIMIT_KB = 20                                    # gzip, all Explorers of a page
 EXPLORER = re.compile(r'<div class="explorer">.*?</script><script>.*?</script></div>', re.DOTALL)
 CONTROL = re.compile(
-    r'<label><span>(?P<slider>[^<]*)</span><input type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]* data-values="(?P<values>[^"]*)"'
-    r'|<div role="radiogroup" aria-label="(?P<group>[^"]*)">(?P<names>.*?)</div></div>')
-FIRST = re.compile(r'<svg role="img" aria-label="([^"]*)"[^>]*>(.*)</svg><figcaption aria-live="polite"[^>]*><span>(.*?)</span></figcaption>')
+    r'<label><span>(?P<slider>[^<]*)</span><input type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
+    r' data-values="(?P<values>[^"]*)"'
+    r'|<div role="radiogroup" aria-label="(?P<group>[^"]*)">(?P<names>.*?)</div></div>'
+)
+FIRST = re.compile(
+    r'<svg role="img" aria-label="([^"]*)"[^>]*>(.*)</svg><figcaption aria-live="polite"[^>]*>'
+    r'<span>(.*?)</span></figcaption>'
+)
 PAINT = re.compile(r'(?:fill|stroke)="(?!none|var)([^"]*)"')
 
 
@@ -46,7 +52,9 @@ class Shown:
                 choices = re.findall(r'value="(\d+)"( checked)?><span>(.*?)</span>', found["names"])
                 values, start = [name for *_, name in choices], next(int(k) for k, checked, _ in choices if checked)
             self.controls.append((html.unescape(found["slider"] or found["group"]), values, start))
-        self.pieces, rows = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source, re.DOTALL)[1])
+        self.pieces, rows = json.loads(
+            re.search(r'<script type="application/json">(.*?)</script>', source, re.DOTALL)[1]
+        )
         positions = itertools.product(*(range(len(values)) for _, values, _ in self.controls))
         frames = [("".join(self.pieces[number] for number in numbers), words) for numbers, words in rows]
         self.frames = dict(zip(positions, frames, strict=True))
@@ -79,7 +87,10 @@ def complaints(explorer):
     drawn = "".join(explorer.pieces)
     if ' id="' in drawn:
         yield "an id, which another picture of the page may have, too"
-    yield from (f"the colour {colour} is none of the book's, and has no dark value" for colour in sorted(set(PAINT.findall(drawn))))
+    yield from (
+        f"the colour {colour} is none of the book's, and has no dark value"
+        for colour in sorted(set(PAINT.findall(drawn)))
+    )
 
 
 def kilobytes(page):
@@ -88,7 +99,11 @@ def kilobytes(page):
 
 def made_in(notebook):
     """How many Explorers a notebook shows."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])]
+    cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
+    ]
     return sum(len(re.findall(r"\bExplorer\(", cell.source)) for cell in cells)
 
 
@@ -100,11 +115,14 @@ def test_explorers_are_drawn_everywhere_and_tell_what_they_show(path, site, reco
     assert len(explorers) == page.count('class="explorer"') == made_in(nbformat.read(path, as_version=4)) > 0
     found = [complaint for explorer in explorers for complaint in complaints(explorer)]
     assert not found, "\n".join(found)
-    record_property("table", [f"{sum(len(explorer.frames) for explorer in explorers)} frames, {kilobytes(page):.1f} kB"])
+    record_property(
+        "table", [f"{sum(len(explorer.frames) for explorer in explorers)} frames, {kilobytes(page):.1f} kB"]
+    )
     assert kilobytes(page) <= LIMIT_KB
 
 
-# ------------------------------------------------------------------------------------------- the test above can fail: proof
+# --------------------------------------------------------------------------------------- the test above can fail: proof
+
 
 def bar(height, words, color=style.ONE):
     figure = Figure(figsize=(0.5, 0.5))
@@ -120,14 +138,32 @@ def height(epsilon, method):
     return epsilon + len(method) / 2
 
 
-@pytest.mark.parametrize(("draw", "grids", "default", "word"), [
-    (lambda epsilon, method: bar(height(epsilon, method), f"{epsilon}, {method}"), GRID, DEFAULT, None),
-    (lambda epsilon, method: bar(height(epsilon, method), "a bar"), GRID, DEFAULT, "no number"),
-    (lambda epsilon, method: bar(epsilon, f"{epsilon}, {method}"), GRID, DEFAULT, "method never changes the picture"),
-    (lambda epsilon, method: bar(height(epsilon, method), f"{method} 1"), GRID, DEFAULT, "ε never changes the words"),
-    (lambda epsilon, method: bar(height(epsilon, method), f"{epsilon}, {method}", "#123456"), GRID, DEFAULT, "the colour #123456"),
-    (lambda epsilon: bar(epsilon / 10, f"{epsilon}"), {"epsilon": range(40)}, {"epsilon": 1}, "40 frames"),
-])
+@pytest.mark.parametrize(
+    ("draw", "grids", "default", "word"),
+    [
+        (lambda epsilon, method: bar(height(epsilon, method), f"{epsilon}, {method}"), GRID, DEFAULT, None),
+        (lambda epsilon, method: bar(height(epsilon, method), "a bar"), GRID, DEFAULT, "no number"),
+        (
+            lambda epsilon, method: bar(epsilon, f"{epsilon}, {method}"),
+            GRID,
+            DEFAULT,
+            "method never changes the picture",
+        ),
+        (
+            lambda epsilon, method: bar(height(epsilon, method), f"{method} 1"),
+            GRID,
+            DEFAULT,
+            "ε never changes the words",
+        ),
+        (
+            lambda epsilon, method: bar(height(epsilon, method), f"{epsilon}, {method}", "#123456"),
+            GRID,
+            DEFAULT,
+            "the colour #123456",
+        ),
+        (lambda epsilon: bar(epsilon / 10, f"{epsilon}"), {"epsilon": range(40)}, {"epsilon": 1}, "40 frames"),
+    ],
+)
 def test_a_poor_explorer_is_refused(draw, grids, default, word):
     explorer, = explorers_on(f"<p>before</p>{Explorer(draw, grids, default).page()}<p>after</p>")
     found = list(complaints(explorer))
@@ -149,8 +185,14 @@ def test_a_page_that_was_changed_is_refused(right, wrong, word):
 def test_explorers_are_found_and_counted():
     one = Explorer(lambda x: bar(x, f"{x}"), {"x": [1, 2]}, {"x": 1}).page()
     assert len(explorers_on(one + "<p>between</p>" + one)) == 2
-    cells = [nbformat.v4.new_code_cell(source) for source in ("Explorer(f, {}, {})", "from provable_privacy import Explorer", "x = 1")]
-    cells += [nbformat.v4.new_code_cell("Explorer(f, {}, {})", metadata={"tags": ["remove-cell"]}), nbformat.v4.new_markdown_cell("Explorer(")]
+    cells = [
+        nbformat.v4.new_code_cell(source)
+        for source in ("Explorer(f, {}, {})", "from provable_privacy import Explorer", "x = 1")
+    ]
+    cells += [
+        nbformat.v4.new_code_cell("Explorer(f, {}, {})", metadata={"tags": ["remove-cell"]}),
+        nbformat.v4.new_markdown_cell("Explorer("),
+    ]
     assert made_in(nbformat.v4.new_notebook(cells=cells)) == 1
 
 
@@ -160,7 +202,8 @@ def test_a_heavy_page_is_noticed():
     assert kilobytes(heavy) > LIMIT_KB
 
 
-# ------------------------------------------------------------------------------------------------------- what a page is made of
+# ----------------------------------------------------------------------------------------------- what a page is made of
+
 
 def lines(ys, **options):
     figure = Figure(figsize=(3, 2))
@@ -206,8 +249,14 @@ def test_paths_are_whole_relative_steps():
 
 
 def test_dots_are_points_of_a_round_pen():
-    dots = [mark for mark in marks_of(lines([1, 2, 3], marker="o", ls="", color=style.GOOD, ms=6)) if "round" in (mark.look or "")]
-    assert len(dots) == 3 and all(mark.body.endswith("h0") and 'stroke-width="70"' in mark.look and mark.clip is None for mark in dots)
+    dots = [
+        mark
+        for mark in marks_of(lines([1, 2, 3], marker="o", ls="", color=style.GOOD, ms=6))
+        if "round" in (mark.look or "")
+    ]
+    assert len(dots) == 3 and all(
+        mark.body.endswith("h0") and 'stroke-width="70"' in mark.look and mark.clip is None for mark in dots
+    )
 
 
 def test_only_what_leaves_its_axes_is_cut():
@@ -258,8 +307,10 @@ def test_a_hatch_is_refused():
 
 def test_every_colour_has_a_light_and_a_dark_value():
     sheet = (ROOT / "tools" / "bookext" / "static" / "book" / "book.css").read_text(encoding="utf-8")
-    light, dark = (dict(re.findall(r"--c-(\w+): (#\w{6});", re.search(re.escape(head) + r" \{(.*?)\}", sheet, re.DOTALL)[1]))
-                   for head in ("\n:is(.explorer, .thumb)", 'html[data-theme="dark"] :is(.explorer, .thumb)'))
+    light, dark = (
+        dict(re.findall(r"--c-(\w+): (#\w{6});", re.search(re.escape(head) + r" \{(.*?)\}", sheet, re.DOTALL)[1]))
+        for head in ("\n:is(.explorer, .thumb)", 'html[data-theme="dark"] :is(.explorer, .thumb)')
+    )
     plain = {name: code for code, name in PAINTS.items() if code != "#000000"}      # matplotlib's own black is ink
     assert light == plain and dark.keys() == plain.keys() and dark["ink"] != light["ink"]
 
@@ -271,22 +322,36 @@ def test_numbers_keep_their_per_cent_sign_in_pictures_and_words():
     assert explorers_on(Explorer(lambda x: bar(x, f"{x} %"), {"x": [1, 2]}, {"x": 1}).page())[0].label == "1\u202f%"
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    (1e-5, "10⁻⁵"), (2.5e-9, "2.5\u202f×\u202f10⁻⁹"), (1e43, "10⁴³"), (30_000, "30,000"), (0.05, "0.05"), (1.0, "1"), (float("inf"), "inf"),
-    ("1e-05 of a name", "10⁻⁵ of a name"),
-])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1e-5, "10⁻⁵"),
+        (2.5e-9, "2.5\u202f×\u202f10⁻⁹"),
+        (1e43, "10⁴³"),
+        (30_000, "30,000"),
+        (0.05, "0.05"),
+        (1.0, "1"),
+        (float("inf"), "inf"),
+        ("1e-05 of a name", "10⁻⁵ of a name"),
+    ],
+)
 def test_a_value_reads_as_people_write_it(value, words):
     assert show(value) == words and plain(value) == (f"{value:g}" if isinstance(value, float | int) else value)
     shown, = explorers_on(Explorer(lambda x: bar(1, f"δ = {x}: 3.5e+00 and a1e5"), {"x": [value]}, {"x": value}).page())
     (_, values, _), = shown.controls
-    assert values == [words] and not (isinstance(value, float) and "e-" in shown.label) and shown.label.endswith("3.5 and a1e5")
+    assert (
+        values == [words]
+        and not (isinstance(value, float) and "e-" in shown.label)
+        and shown.label.endswith("3.5 and a1e5")
+    )
 
 
 def test_powers_in_words():
     assert raised("odds e^ε < e^2.5, 10^-5.") == "odds e<sup>ε</sup> &lt; e<sup>2.5</sup>, 10<sup>-5</sup>."
 
 
-# ------------------------------------------------------------------------------------------------------------- with a kernel
+# -------------------------------------------------------------------------------------------------------- with a kernel
+
 
 def test_the_live_figure_moves():
     def draw_bar(epsilon, method):

@@ -32,7 +32,8 @@ def test_noise_has_the_scale_of_its_arguments():
 @pytest.mark.parametrize(("law", "holds"), [
     (makers.shared(), lambda z: np.ptp(z) < 1e-9), (makers.same_size(), lambda z: np.ptp(np.abs(z)) < 1e-9),
     (makers.mirrored(), lambda z: np.allclose(z[2:], -z[:2])), (makers.one_sided(), lambda z: np.all(z >= 0)),
-    (makers.clipped(0.1), lambda z: np.abs(z).max() <= 0.2 + 1e-9), (makers.whole(), lambda z: np.allclose(z, np.round(z))),
+    (makers.clipped(0.1), lambda z: np.abs(z).max() <= 0.2 + 1e-9),
+    (makers.whole(), lambda z: np.allclose(z, np.round(z))),
 ])  # fmt: skip
 def test_a_broken_law_is_broken_as_it_says(law, holds):
     assert holds(noise(law)) and not holds(noise(makers.laplace))
@@ -49,7 +50,9 @@ def test_answers_can_be_changed():
     assert np.array_equal(given(RIGHT, epsilon=1.0)(TABLE, 0.5, rng(1)), RIGHT(TABLE, 1.0, rng(1)))
     assert then(RIGHT, lambda out, table, rng: len(table))(TABLE, 0.5, rng(1)) == 2
     assert np.array_equal(where(lambda table, epsilon: len(table) > 3, exact, RIGHT)(TABLE, 0.5, rng(1)), TABLE)
-    assert np.array_equal(where(lambda table, epsilon: len(table) > 4, exact, RIGHT)(TABLE, 0.5, rng(1)), RIGHT(TABLE, 0.5, rng(1)))
+    assert np.array_equal(
+        where(lambda table, epsilon: len(table) > 4, exact, RIGHT)(TABLE, 0.5, rng(1)), RIGHT(TABLE, 0.5, rng(1))
+    )
     assert again(RIGHT, lambda out, table, epsilon: out.min() < 0)(TABLE, 0.5, rng(1)).min() >= 0
 
 
@@ -60,6 +63,8 @@ def test_luck_can_be_its_own_fixed_or_stale():
     assert not np.array_equal(one, two) and np.array_equal(one, own_luck(RIGHT)(1)(TABLE, 1.0, rng(9)))
     assert np.array_equal(fixed(TABLE, 1.0, rng(1)), fixed(TABLE, 1.0, rng(2)))
     said = [kept(TABLE, 1.0, rng(seed)) for seed in range(4)]
-    assert np.array_equal(said[0], said[1]) and np.array_equal(said[2], said[3]) and not np.array_equal(said[1], said[2])
+    assert (
+        np.array_equal(said[0], said[1]) and np.array_equal(said[2], said[3]) and not np.array_equal(said[1], said[2])
+    )
     turn = each_call(exact, RIGHT)
     assert np.array_equal(turn(TABLE, 1.0, rng(1)), TABLE) and not np.array_equal(turn(TABLE, 1.0, rng(1)), TABLE)

@@ -56,15 +56,62 @@ def closes(value, rng):
 
 CYCLE = []
 CYCLE.append(CYCLE)
-OUTPUTS = [Hostile(), object(), CYCLE, {}, {"a": Hostile()}, {"a": "many"}, "1.5", b"1", 10**400, 1j, Decimal("NaN"), Decimal("0.5"), Fraction(1, 3), set(),
-           [[1], [1, 2]], (i for i in range(3)), np.ma.masked_array([1.0, 2.0], mask=[True, False]), np.ma.masked, np.datetime64("2024-01-01"),
-           np.array("x", dtype=object), np.zeros((2, 0)), [None, None], NotImplemented, float, lambda: 1, range(2), memoryview(b"12")]
-ODD = [Hostile(), Hostile, object(), 7, "text", CYCLE, endless, raises(Rude()), raises(SystemExit(3)), raises(StopIteration()), closes,
-       (i for i in range(3)), *(lambda *arguments, got=got: got for got in OUTPUTS)]
+OUTPUTS = [
+    Hostile(),
+    object(),
+    CYCLE,
+    {},
+    {"a": Hostile()},
+    {"a": "many"},
+    "1.5",
+    b"1",
+    10**400,
+    1j,
+    Decimal("NaN"),
+    Decimal("0.5"),
+    Fraction(1, 3),
+    set(),
+    [[1], [1, 2]],
+    (i for i in range(3)),
+    np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    np.ma.masked,
+    np.datetime64("2024-01-01"),
+    np.array("x", dtype=object),
+    np.zeros((2, 0)),
+    [None, None],
+    NotImplemented,
+    float,
+    lambda: 1,
+    range(2),
+    memoryview(b"12"),
+]
+ODD = [
+    Hostile(),
+    Hostile,
+    object(),
+    7,
+    "text",
+    CYCLE,
+    endless,
+    raises(Rude()),
+    raises(SystemExit(3)),
+    raises(StopIteration()),
+    closes,
+    (i for i in range(3)),
+    *(lambda *arguments, got=got: got for got in OUTPUTS),
+]
 
 
-@pytest.mark.parametrize("form, one, two", [(Numbers(), 0.0, 1.0), (Numbers(2), np.zeros(2), np.eye(2)[0]), (Choice(("a", None)), 0.0, 1.0),
-                                            (Labels(2, 3), np.zeros(2, int), np.eye(2, dtype=int)[0]), (Lines(("a", "b")), {"a": 1}, {"a": 2})])
+@pytest.mark.parametrize(
+    "form, one, two",
+    [
+        (Numbers(), 0.0, 1.0),
+        (Numbers(2), np.zeros(2), np.eye(2)[0]),
+        (Choice(("a", None)), 0.0, 1.0),
+        (Labels(2, 3), np.zeros(2, int), np.eye(2, dtype=int)[0]),
+        (Lines(("a", "b")), {"a": 1}, {"a": 2}),
+    ],
+)
 def test_an_odd_answer_gets_one_line(capsys, form, one, two):
     check, signs = judged(form, one, two), ""
     for answer in ODD:
@@ -97,7 +144,11 @@ def test_a_call_that_raises_is_shown():
     rest = 1 / 3, sum, np.random.default_rng(1)
     with pytest.raises(Wrong) as small:
         ask(divide, np.arange(3), np.int64(0), *rest)
-    assert str(small.value) == "your function raised ZeroDivisionError: division by zero (called with rows = [0, 1, 2], most = 0, epsilon = 0.333333)"
+    assert (
+        str(small.value)
+        == "your function raised ZeroDivisionError: division by zero "
+        "(called with rows = [0, 1, 2], most = 0, epsilon = 0.333333)"
+    )
     with pytest.raises(Wrong, match=r"rows = a list of 5,000, most = inf, epsilon = 0.333333\)"):
         ask(divide, [7] * 5000, math.inf, *rest)
     with pytest.raises(Wrong, match="rows = an array of 5,000, most"):
@@ -117,22 +168,41 @@ def test_numbers_of_other_kinds_are_read():
             number(value, "it")
 
 
-@pytest.mark.parametrize("said, right, rounded", [(999, 1000, False), (1000, 999, False), (250, 251, False), (1.23, 1.23456, True), (1200, 1234.5, True),
-                                                  (0.33, 1 / 3, True), (0.3, 1 / 3, False)])
+@pytest.mark.parametrize(
+    "said, right, rounded",
+    [
+        (999, 1000, False),
+        (1000, 999, False),
+        (250, 251, False),
+        (1.23, 1.23456, True),
+        (1200, 1234.5, True),
+        (0.33, 1 / 3, True),
+        (0.3, 1 / 3, False),
+    ],
+)
 def test_only_a_rounded_number_is_called_rounded(said, right, rounded):
     with pytest.raises(Wrong) as told:
         compare_number(said, right, "it", tolerance=1e-6)
     assert ("rounded too far" in str(told.value)) == rounded
 
 
-@pytest.mark.parametrize("said, right, tolerance, digits", [(1.23, 1.23456, 1e-3, "give 3 digits after the point"), (10840, 10844.6, 0.05, "1 digit after"),
-                                                            (1200, 1234.5, 6, "give all digits before the point")])
+@pytest.mark.parametrize(
+    "said, right, tolerance, digits",
+    [
+        (1.23, 1.23456, 1e-3, "give 3 digits after the point"),
+        (10840, 10844.6, 0.05, "1 digit after"),
+        (1200, 1234.5, 6, "give all digits before the point"),
+    ],
+)
 def test_as_many_digits_are_asked_for_as_the_tolerance_needs(said, right, tolerance, digits):
     with pytest.raises(Wrong, match=digits):
         compare_number(said, right, "it", tolerance=tolerance)
 
 
-@pytest.mark.parametrize("law, runs", [([0.5, 0.5], 50), ([0.9, 0.06, 0.04], 200), ([0.99, 0.004, 0.003, 0.003], 2000), (np.full(20, 0.05), 400)])
+@pytest.mark.parametrize(
+    "law, runs",
+    [([0.5, 0.5], 50), ([0.9, 0.06, 0.04], 200), ([0.99, 0.004, 0.003, 0.003], 2000), (np.full(20, 0.05), 400)],
+)
 def test_the_bound_on_a_law_is_a_bound(law, runs):
     counts = np.random.default_rng(5).multinomial(runs, law, 20_000)
     p = np.array([laws._p_value(row, law) for row in counts])
