@@ -250,7 +250,8 @@ def test_a_notebook_that_is_named_runs(named, live):
     sources = pytest.Config.ArgsSource
     config = SimpleNamespace(
         option=SimpleNamespace(live=False, record_costs=False), pluginmanager=SimpleNamespace(register=bool),
-        args=named or ["tests", "intro.ipynb"], ArgsSource=sources, args_source=sources.ARGS if named else sources.TESTPATHS)
+        ArgsSource=sources, args_source=sources.ARGS if named else sources.TESTPATHS,
+        args=named or ["tests", "intro.ipynb"])
     conftest.pytest_configure(config)
     assert config.option.live == live
 
