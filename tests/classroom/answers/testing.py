@@ -174,7 +174,7 @@ UNUSUAL = [
 
 
 def test_what_is_still_missing_is_named_and_is_no_mistake(says):
-    rows = [(check.audit_break, BREAK, "plain_mean"), (check.audit_runs, RUNS, 1.5), (check.audit_notice, NOTICE, "month")]
+    rows = ((check.audit_break, BREAK, "tidy_sum"), (check.audit_runs, RUNS, 1.5), (check.audit_notice, NOTICE, "true"))
     for checker, answer, part in rows:
         assert says(checker, {**answer, part: ...}).startswith(f"○ {checker.__name__}: {part} not attempted yet")
 
