@@ -62,25 +62,26 @@ def on_cases(
     alike : float
         How near (relatively) a mistake must be, where that is not as near as an answer.
     everywhere : bool
-        Name a mistake only if it explains all wrong cases.
+        Name a mistake only if it gives what the learner's function gives in all cases, the right ones too.
     """
-    wrong = []
+    asked, wrong = [], []
     for case in map(tuple, cases):
         words = show(*case) if show else shown(right, case)
         got, value = _asked(function, case, words, what, shape, whole, finite), right(*case)
+        asked.append((case, words, got, value))
         if not _near(got, value, rtol, atol) and not (accepts and accepts(got, value, *case)):
-            wrong.append((case, words, got, value))
+            wrong.append(asked[-1])
     if not wrong:
         return
     case, words, got, value = wrong[0]
-    fitting = [
-        [message for message, mistake in (mistakes or {}).items() if _explains(mistake, one, rtol, atol, alike)]
-        for one in wrong
-    ]
+    mistakes = mistakes or {}
+    fitting = [[m for m in mistakes if _gives(mistakes[m], one, rtol, atol, alike, differs=True)] for one in wrong]
     reason = next(
         (message for message in fitting[0] if all(message in others for others in fitting)),
         fitting[0][0] if fitting[0] and not everywhere else "",
     )
+    if reason and everywhere and not all(_gives(mistakes[reason], one, rtol, atol, alike) for one in asked):
+        reason = ""
     if not reason:
         reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
         reason = reason or rounded(got, value)
@@ -112,14 +113,15 @@ def _near(got, value, rtol, atol):
     return bool(np.allclose(got, value, rtol=rtol, atol=atol))
 
 
-def _explains(mistake, wrong, rtol, atol, alike=None):
-    case, _, got, value = wrong
+def _gives(mistake, asked, rtol, atol, alike=None, differs=False):
+    """Whether the mistake gives what was got in this case, and perhaps not what is right."""
+    case, _, got, value = asked
     try:
         theirs = mistake(*case)
     except (ArithmeticError, ValueError, IndexError, KeyError):
         return False
     near = _near(got, theirs, rtol if alike is None else alike, atol)
-    return np.shape(theirs) == np.shape(got) and near and not _near(value, theirs, rtol, atol)
+    return np.shape(theirs) == np.shape(got) and near and not (differs and _near(value, theirs, rtol, atol))
 
 
 def rounded(got, value):
