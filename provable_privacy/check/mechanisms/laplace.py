@@ -285,14 +285,14 @@ def lap_bound(best_bound):
 
 # ----------------------------------------------------------------------------------------------- persons with many rows
 
-def _counting(scale=lambda most, longest: most, bound=True):
+def _counting(scale=lambda most, longest: most):
     """A private histogram of the kept rows, right unless told otherwise."""
     def counts(rows, films, most, epsilon, rng):
         kept, had = np.zeros(films), Counter()
         for i in rng.permutation(len(rows)):
             person, film = rows[i]
             had[person] += 1
-            kept[film] += had[person] <= most or not bound
+            kept[film] += had[person] <= most
         return kept + rng.laplace(scale=scale(most, max(had.values(), default=1)) / epsilon, size=films)
 
     return counts
@@ -308,7 +308,6 @@ BOUNDS = {
     "the scale is 1/(most · ε), upside down": _counting(lambda most, longest: 1 / most),
     "the scale follows the rows that a person has before the cut, so it tells how many there are":
         _counting(lambda most, longest: max(most, longest)),
-    "the noise fits `most` rows, and all rows are counted": _counting(bound=False),
 }
 
 

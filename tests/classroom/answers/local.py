@@ -1,73 +1,69 @@
-"""The checkers of the section on local privacy: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the exercises of the section on local privacy."""
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
 
 from dplib.local import Rappor, estimate_unary, unary
 from provable_privacy import check
+from provable_privacy.battery.makers import fixed_seed, given, own_luck, stale, then, where
+
+# -------------------------------------------------------------------------------------------------------------- ldp_oue
 
 
-def oue(own=lambda e, k: 0.5, other=lambda e, k: 1 / (math.exp(e) + 1), *, one_coin=False, seed=None, blind=False):
+def oue(own=lambda e, k: 0.5, other=lambda e, k: expit(-e), toss=lambda rng, k: rng.random(k)):
     """A learner's report, right unless told otherwise."""
-    luck = None if seed is None else np.random.default_rng(seed)
-
     def my_report(value, k, epsilon, rng):
-        rng = luck or rng
         chance = np.full(k, other(epsilon, k))
-        if not blind:
-            chance[value] = own(epsilon, k)
-        coins = rng.random() if one_coin else rng.random(k)
-        return (coins < chance).astype(int)
+        chance[value] = own(epsilon, k)
+        return (toss(rng, k) < chance).astype(int)
 
     return my_report
 
 
-def fixed_seed(value, k, epsilon, rng):
-    return oue()(value, k, epsilon, np.random.default_rng(0))
+def naked(value, k, epsilon):
+    return np.eye(k, dtype=int)[value]
 
 
-def copies():
-    """Every second report is that of before."""
-    kept = {}
-
-    def my_report(value, k, epsilon, rng):
-        key = (value, k, epsilon)
-        if key in kept:
-            return kept.pop(key)
-        kept[key] = oue()(value, k, epsilon, rng)
-        return kept[key]
-
-    return my_report
+def with_bit(out, place, bit):
+    out = out.copy()
+    out[place] = bit
+    return out
 
 
-def only_small_k(value, k, epsilon, rng):
-    """Right up to four values, without noise beyond."""
-    return oue()(value, k, epsilon, rng) if k <= 4 else np.eye(k, dtype=int)[value]
+def kept_coins():
+    """The coins of the first report of each length, for ever."""
+    coins = {}
+    return lambda rng, k: coins.setdefault(k, rng.random(k))
 
 
-def honest_to_small_values(value, k, epsilon, rng):
-    """The own bit is a coin for the first six values only."""
-    report = oue()(value, k, epsilon, rng)
-    report[value] = report[value] if value < 6 else 1
-    return report
-
-
-def noise_twice():
+def coins_twice():
     """Beyond two values, every second report has the coins of the one before."""
-    kept = []
+    last = {}
 
-    def my_report(value, k, epsilon, rng):
-        coins = kept.pop() if kept and len(kept[-1]) == k else rng.random(k)
-        if k > 2 and not my_report.used:
-            kept.append(coins)
-        my_report.used = not my_report.used
-        chance = np.full(k, 1 / (math.exp(epsilon) + 1))
-        chance[value] = 0.5
-        return (coins < chance).astype(int)
+    def toss(rng, k):
+        if k in last:
+            return last.pop(k)
+        coins = rng.random(k)
+        if k > 2:
+            last[k] = coins
+        return coins
 
-    my_report.used = False
-    return my_report
+    return toss
+
+
+def sorted_others(out, table, rng):
+    value = table[0]
+    return np.insert(np.sort(np.delete(out, value)), value, out[value])
+
+
+def quota(value, k, epsilon, rng):
+    """As many ones among the others as expected, neither more nor less."""
+    report, others = np.zeros(k, dtype=int), np.delete(np.arange(k), value)
+    report[rng.choice(others, max(1, round((k - 1) / (1 + math.exp(epsilon)))), replace=False)] = 1
+    report[value] = rng.integers(2)
+    return report
 
 
 def as_list_of_bool(value, k, epsilon, rng):
@@ -80,22 +76,30 @@ def by_dplib(value, k, epsilon, rng):
     return unary(value, epsilon=epsilon, k=k, rng=rng)
 
 
-def plan(epsilon, k, error, *, power=2, up=math.ceil, only=None, off=0):
+def by_64_bits(value, k, epsilon, rng):
+    """Coins made of whole 64-bit words."""
+    words = rng.integers(2**64, size=k, dtype=np.uint64)
+    return [int(words[i] < (2**63 if i == value else int(2**64 * expit(-epsilon)))) for i in range(k)]
+
+
+OUE = oue()
+
+
+# --------------------------------------------------------------------------------------------------- ldp_plan, ldp_days
+
+def plan(epsilon, k, error, *, power=2, up=math.ceil, only=None, off=0, times=1):
     grow = math.exp(epsilon)
     need = {"k-RR": k - 2 + grow, "OUE": 4 * grow}
     best = only or min(need, key=need.get)
-    return best, up(need[best] / (grow - 1) ** 2 / error**power) + off
+    return best, up(times * need[best] / (grow - 1) ** 2 / error**power) + off
 
 
-def days(f, p, q, hashes, budget, *, flip=False, linear=False, fresh_like_kept=False, cap=True, most=300):
+def days(f, p, q, hashes, budget, *, cap=True, most=300, change=lambda kept, fresh: (kept, fresh)):
     rappor = Rappor(f=f, p=p, q=q, hashes=hashes)
     fresh = int(budget / rappor.epsilon_one)
-    kept = math.inf if cap and rappor.epsilon_permanent <= budget else max([n for n in range(1, most) if rappor.epsilon(n) <= budget], default=0)
-    if linear:
-        kept = fresh
-    if fresh_like_kept:
-        fresh = kept
-    return (fresh, kept) if flip else (kept, fresh)
+    if cap and rappor.epsilon_permanent <= budget:
+        return change(math.inf, fresh)
+    return change(max([n for n in range(1, most) if rappor.epsilon(n) <= budget], default=0), fresh)
 
 
 def by_enumeration(f, p, q, hashes, budget):
@@ -114,9 +118,10 @@ def by_enumeration(f, p, q, hashes, budget):
     return [next(n for n in range(300) if loss(n + 1) > budget), fresh]
 
 
-def belief(reports, epsilon, prior, *, factor=1.0, no_prior=False, sign=False):
-    surplus = (2 * np.asarray(reports) - 1).sum(axis=1)
-    return expit((0 if no_prior else logit(prior)) + factor * epsilon * (np.sign(surplus) if sign else surplus))
+# ----------------------------------------------------------------------------------- ldp_belief, ldp_liars, ldp_decoder
+
+def belief(reports, epsilon, prior, *, start=logit, evidence=lambda surplus: surplus):
+    return expit(start(prior) + epsilon * evidence((2 * np.asarray(reports) - 1).sum(axis=1)))
 
 
 def belief_by_products(reports, epsilon, prior):
@@ -140,80 +145,38 @@ def belief_day_by_day(reports, epsilon, prior):
 
 def liars(n, k, epsilon, shift, method, *, pull=lambda p, q: (1 - q) / (p - q), up=math.ceil, rates=None):
     grow = math.exp(epsilon)
-    method = rates or method
-    p, q = (0.5, 1 / (grow + 1)) if method == "OUE" else (grow / (grow + k - 1), 1 / (grow + k - 1))
+    oue = (rates or method) == "OUE"
+    p, q = (0.5, 1 / (grow + 1)) if oue else (grow / (grow + k - 1), 1 / (grow + k - 1))
     return up(shift * n / pull(p, q))
 
 
-def decode(reports, epsilon, *, low=-math.inf, high=math.inf, normal=False, p=lambda e: 0.5, q=lambda e: float(expit(-e)), divide=True, lies=True, rows=None):
+def decode(reports, epsilon, *, low=-math.inf, high=math.inf, normal=False, p=lambda e: 0.5, q=lambda e: expit(-e),
+           divide=True, lies=True, rows=None):
     shares = np.mean(np.asarray(reports)[:rows], axis=0) - (q(epsilon) if lies else 0)
-    if divide:
-        shares = shares / (p(epsilon) - q(epsilon))
-    shares = np.clip(shares, low, high)
+    shares = np.clip(shares / (p(epsilon) - q(epsilon)) if divide else shares, low, high)
     return shares / shares.sum() if normal else shares
 
 
-def first_and_last_only(reports, epsilon):
-    """Unbiased for up to two people, and biased for three."""
-    return decode(np.asarray(reports)[[0, -1]], epsilon)
+def moved(reports, epsilon):
+    """Shares that add up to one, and are right on average."""
+    shares = decode(reports, epsilon)
+    return shares + (1 - shares.sum()) / len(shares)
 
 
 def unbiased_but_wasteful(reports, epsilon):
     """Weights that add up to one and are far from even: wrong shares, for they must count every person alike."""
     weights = np.arange(1, len(reports) + 1) / (len(reports) * (len(reports) + 1) / 2)
-    return (weights @ np.asarray(reports) - expit(-epsilon)) / (0.5 - expit(-epsilon))
+    return decode([weights @ np.asarray(reports)], epsilon)
 
 
-def sorted_others(value, k, epsilon, rng):
-    """Beyond four values the other bits come out in order."""
-    report = oue()(value, k, epsilon, rng)
-    return np.insert(np.sort(np.delete(report, value)), value, report[value]) if k > 4 else report
+# -------------------------------------------------------------------------------------------------------------- ldp_set
 
-
-def quota(value, k, epsilon, rng):
-    """As many ones among the others as expected, neither more nor less."""
-    report, others = np.zeros(k, dtype=int), np.delete(np.arange(k), value)
-    report[rng.choice(others, max(1, round((k - 1) / (1 + math.exp(epsilon)))), replace=False)] = 1
-    report[value] = rng.integers(2)
-    return report
-
-
-def kept_coins():
-    """The coins of the first report of each length, for ever."""
-    coins = {}
-
-    def my_report(value, k, epsilon, rng):
-        luck = coins.setdefault(k, rng.random(k))
-        return (luck < np.where(np.arange(k) == value, 0.5, expit(-epsilon))).astype(int)
-
-    return my_report
-
-
-def seeded_by_the_value(value, k, epsilon, rng):
-    report = oue()(value, k, epsilon, rng)
-    report[value] = np.random.default_rng([value, k]).integers(2)
-    return report
-
-
-def last_value_naked(value, k, epsilon, rng):
-    report = oue()(value, k, epsilon, rng)
-    report[-1] |= value == k - 1
-    return report
-
-
-def by_64_bits(value, k, epsilon, rng):
-    """Coins made of whole 64-bit words."""
-    words = rng.integers(2**64, size=k, dtype=np.uint64)
-    return [int(words[i] < (2**63 if i == value else int(2**64 * expit(-epsilon)))) for i in range(k)]
-
-
-def set_size(epsilon, k, *, power=2, worst=False, shift=0):
+def set_size(epsilon, k, *, power=2, shift=0, change=lambda size, value: (size, value)):
     d = np.arange(1, k)
     p = d * np.exp(epsilon) / (d * np.exp(epsilon) + k - d)
     q = (d - p) / (k - 1)
-    varies = q * (1 - q) / (p - q) ** power
-    at = min(max(int(np.argmax(varies) if worst else np.argmin(q * (1 - q) / (p - q) ** 2)) + shift, 0), k - 2)
-    return d[at], varies[at]
+    at = min(int(np.argmin(q * (1 - q) / (p - q) ** 2)) + shift, k - 2)
+    return change(d[at], (q * (1 - q) / (p - q) ** power)[at])
 
 
 def set_size_by_sums(epsilon, k):
@@ -229,6 +192,8 @@ def set_size_by_sums(epsilon, k):
     return [best, of(best)]
 
 
+# --------------------------------------------------------------------------------------------------------------- tables
+
 STUBS = [
     (check.ldp_oue, lambda value, k, epsilon, rng: ...),
     (check.ldp_plan, lambda epsilon, k, error: ...),
@@ -240,33 +205,48 @@ STUBS = [
 ]
 
 SOLUTIONS = [
-    (check.ldp_oue, lambda seed: oue(seed=seed)), (check.ldp_plan, lambda seed: plan), (check.ldp_days, lambda seed: days),
+    (check.ldp_oue, own_luck(OUE)),
+    (check.ldp_plan, lambda seed: plan),
+    (check.ldp_days, lambda seed: days),
     (check.ldp_belief, lambda seed: belief),
-    (check.ldp_liars, lambda seed: liars), (check.ldp_decoder, lambda seed: decode), (check.ldp_set, lambda seed: set_size),
+    (check.ldp_liars, lambda seed: liars),
+    (check.ldp_decoder, lambda seed: decode),
+    (check.ldp_set, lambda seed: set_size),
 ]
 
 UNUSUAL = [
     (check.ldp_oue, as_list_of_bool),
     (check.ldp_oue, by_dplib),
     (check.ldp_oue, by_64_bits),
-    (check.ldp_plan, lambda *a: [plan(*a)[0], float(plan(*a)[1])]),
+    (check.ldp_plan, lambda *case: [plan(*case)[0], float(plan(*case)[1])]),
     (check.ldp_days, by_enumeration),
-    (check.ldp_days, lambda *a: tuple(map(float, days(*a)))),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (float(kept), float(fresh)))),
     (check.ldp_belief, belief_day_by_day),
-    (check.ldp_liars, lambda *a: next(m for m in range(10**6) if m / liars(*a, up=float) >= 1)),
+    (check.ldp_liars, lambda *case: next(m for m in range(10**6) if m / liars(*case, up=float) >= 1)),
     (check.ldp_decoder, lambda reports, epsilon: list(decode(reports, epsilon))),
     (check.ldp_decoder, lambda reports, epsilon: estimate_unary(reports, epsilon=epsilon)[0]),
-    (check.ldp_decoder, lambda reports, epsilon: decode(reports, epsilon) + (1 - decode(reports, epsilon).sum()) / np.shape(reports)[1]),
+    (check.ldp_decoder, moved),
     (check.ldp_set, set_size_by_sums),
 ]
 
-LEAKS = [(check.ldp_oue, answer) for answer in (
-    oue(lambda e, k: 1.0, lambda e, k: 0.0), oue(lambda e, k: expit(e)), oue(one_coin=True), sorted_others, quota, kept_coins(),
-    seeded_by_the_value, last_value_naked, fixed_seed, copies(), noise_twice(), only_small_k, honest_to_small_values,
-    lambda value, k, epsilon, rng: oue()(value, k, 1.0, rng),
-    lambda value, k, epsilon, rng: oue()(value, k, 2 * epsilon if epsilon > 2.5 else epsilon, rng),
-    lambda value, k, epsilon, rng: np.roll(oue()(value, k, epsilon, rng), -1) * np.append(np.ones(k - 1, dtype=int), 0),
-)]
+LEAKS = [
+    (check.ldp_oue, naked),
+    (check.ldp_oue, oue(lambda e, k: expit(e))),
+    (check.ldp_oue, oue(toss=lambda rng, k: rng.random())),
+    (check.ldp_oue, where(lambda value, k, epsilon: k > 4, then(OUE, sorted_others), OUE)),
+    (check.ldp_oue, quota),
+    (check.ldp_oue, oue(toss=kept_coins())),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: with_bit(out, t[0], np.random.default_rng(t[:2]).integers(2)))),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: with_bit(out, -1, out[-1] | (t[0] == t[1] - 1)))),
+    (check.ldp_oue, fixed_seed(OUE, 0)),
+    (check.ldp_oue, stale(OUE, lambda *table: table)),
+    (check.ldp_oue, oue(toss=coins_twice())),
+    (check.ldp_oue, where(lambda value, k, epsilon: k <= 4, OUE, naked)),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: with_bit(out, t[0], out[t[0]] | (t[0] >= 6)))),
+    (check.ldp_oue, given(OUE, epsilon=1.0)),
+    (check.ldp_oue, given(OUE, epsilon=lambda epsilon: 2 * epsilon if epsilon > 2.5 else epsilon)),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: with_bit(np.roll(out, -1), -1, 0))),
+]
 
 WRONG = [
     (check.ldp_oue, oue(lambda e, k: expit(e)), "the loss is 2ε"),
@@ -281,71 +261,78 @@ WRONG = [
     (check.ldp_oue, oue(lambda e, k: expit(e / 2)), "the loss is 3ε/2"),
     (check.ldp_oue, oue(other=lambda e, k: expit(-e / k)), "1/(e^(ε/k) + 1)"),
     (check.ldp_oue, oue(lambda e, k: 0.75, lambda e, k: 0.25), "whatever ε is"),
-    (check.ldp_oue, oue(blind=True), "does not depend on the value"),
-    (check.ldp_oue, oue(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)), "randomized response with k"),
-    (check.ldp_oue, oue(one_coin=True), "one coin decides all bits"),
-    (check.ldp_oue, fixed_seed, "a seed is fixed inside"),
+    (check.ldp_oue, oue(lambda e, k: expit(-e)), "does not depend on the value"),
+    (check.ldp_oue, oue(lambda e, k: math.exp(e) / (math.exp(e) + k - 1), lambda e, k: 1 / (math.exp(e) + k - 1)),
+     "randomized response with k"),
+    (check.ldp_oue, oue(toss=lambda rng, k: rng.random()), "one coin decides all bits"),
+    (check.ldp_oue, fixed_seed(OUE, 0), "a seed is fixed inside"),
     (check.ldp_oue, lambda value, k, epsilon, rng: int(rng.integers(k)), "expected 5 bits"),
     (check.ldp_oue, lambda value, k, epsilon, rng: rng.random(k), "expected 5 bits"),
+    (check.ldp_oue, where(lambda value, *_: value, lambda *_: None, OUE), "is the `return` missing?"),
     (check.ldp_oue, 0.5, "expected a function"),
-    (check.ldp_plan, lambda e, k, error: plan(e, k, error, power=1), "divide by its square"),
-    (check.ldp_plan, lambda e, k, error: plan(e, k, error, up=math.floor), "round up"),
-    (check.ldp_plan, lambda e, k, error: plan(e, k, error, only="OUE"), "the switch is at"),
-    (check.ldp_plan, lambda e, k, error: plan(e, k, error, only="k-RR"), "the switch is at"),
-    (check.ldp_plan, lambda e, k, error: plan(e, k, error, off=1000), "fewer will do"),
-    (check.ldp_plan, lambda e, k, error: (plan(e, k, error)[0], plan(e, k, error)[1] // 2), "too large with so few"),
-    (check.ldp_plan, lambda e, k, error: ("Laplace", 5), "must be"),
-    (check.ldp_plan, lambda e, k, error: 1000, "expected two things"),
-    (check.ldp_days, lambda *a: days(*a, flip=True), "the wrong way round"),
-    (check.ldp_days, lambda *a: days(*a, linear=True), "again and again"),
-    (check.ldp_days, lambda *a: days(*a, fresh_like_kept=True), "there is no ceiling"),
-    (check.ldp_days, lambda *a: days(*a, cap=False), "is within the budget"),
-    (check.ldp_days, lambda *a: (days(*a)[0] + 1, days(*a)[1]), "yours lose"),
-    (check.ldp_days, lambda *a: (days(*a)[0], days(*a)[1] + 1), "reports from fresh filters"),
-    (check.ldp_days, lambda *a: (math.inf, 3), "yours lose"),
-    (check.ldp_days, lambda *a: (2.5, 1), "a whole number"),
-    (check.ldp_days, lambda *a: days(*a, most=101), "but 191 fit"),
-    (check.ldp_days, lambda *a: 3, "expected two things"),
-    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, no_prior=True), "the prior is left out"),
-    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, factor=0.5), "not by e^(ε/2)"),
-    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, factor=2), "not by e^(2ε)"),
-    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior, sign=True), "one report's"),
-    (check.ldp_belief, lambda r, e, prior: 1 - belief(r, e, prior), "probability of 0"),
-    (check.ldp_belief, lambda r, e, prior: np.mean(r, axis=1), "share of ones"),
-    (check.ldp_belief, lambda r, e, prior: np.round(belief(r, e, prior)), "a guess is not a belief"),
+    (check.ldp_plan, partial(plan, power=1), "divide by its square"),
+    (check.ldp_plan, partial(plan, up=math.floor), "round up"),
+    (check.ldp_plan, partial(plan, only="OUE"), "the switch is at"),
+    (check.ldp_plan, partial(plan, only="k-RR"), "the switch is at"),
+    (check.ldp_plan, partial(plan, times=2), "people are enough"),
+    (check.ldp_plan, partial(plan, times=0.5), "too large with so few"),
+    (check.ldp_plan, lambda epsilon, k, error: ("Laplace", 5), "is not on the list"),
+    (check.ldp_plan, lambda epsilon, k, error: 1000, "expected (protocol, people)"),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (fresh, kept)), "in the wrong order"),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (fresh, fresh)), "share their loss"),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (kept, kept)), "there is no ceiling"),
+    (check.ldp_days, partial(days, cap=False), "is within the budget"),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (kept + 1, fresh)), "reports lose"),
+    (check.ldp_days, partial(days, change=lambda kept, fresh: (kept, fresh + 1)), "with fresh filters: not"),
+    (check.ldp_days, lambda *case: (math.inf, 3), "with the filter kept: not inf"),
+    (check.ldp_days, lambda *case: (2.5, 1), "a whole number"),
+    (check.ldp_days, partial(days, most=101), "191 fit"),
+    (check.ldp_days, lambda *case: 3, "expected (with the filter kept, with fresh filters)"),
+    (check.ldp_belief, partial(belief, start=lambda prior: 0), "the prior is left out"),
+    (check.ldp_belief, partial(belief, evidence=lambda surplus: surplus / 2), "not by e^(ε/2)"),
+    (check.ldp_belief, partial(belief, evidence=lambda surplus: 2 * surplus), "not by e^(2ε)"),
+    (check.ldp_belief, partial(belief, evidence=np.sign), "one report's"),
+    (check.ldp_belief, lambda *case: 1 - belief(*case), "probability of 0"),
+    (check.ldp_belief, lambda r, e, prior: np.mean(r, axis=1), "this is the share of ones"),
+    (check.ldp_belief, lambda r, e, prior: (np.mean(r, axis=1) - expit(-e)) / (2 * expit(e) - 1), "estimated share"),
+    (check.ldp_belief, lambda r, e, prior: expit(logit(prior) + e * np.sum(r, axis=1)), "a no speaks for 0"),
+    (check.ldp_belief, lambda *case: np.round(belief(*case)), "a guess is not a belief"),
+    (check.ldp_belief, lambda *case: np.round(belief(*case), 3), "rounded too far"),
+    (check.ldp_belief, lambda *case: belief(*case) ** 2, "and Bayes' rule says"),
     (check.ldp_belief, belief_by_products, "do powers of e^ε overflow"),
-    (check.ldp_belief, lambda r, e, prior: belief(r, e, prior)[0], "expected 12 numbers"),
+    (check.ldp_belief, lambda *case: belief(*case)[0], "expected 12 numbers"),
     (check.ldp_belief, lambda r, e, prior: "likely", "expected 12 numbers"),
-    (check.ldp_liars, lambda *a: liars(*a, pull=lambda p, q: 1.0), "as one honest person"),
-    (check.ldp_liars, lambda *a: liars(*a, pull=lambda p, q: 1 / (p - q)), "taken away"),
-    (check.ldp_liars, lambda *a: liars(*a, up=math.floor), "round up"),
-    (check.ldp_liars, lambda *a: liars(*a, rates="k-RR"), "liars"),
-    (check.ldp_liars, lambda *a: liars(*a, rates="OUE"), "liars"),
-    (check.ldp_liars, lambda *a: liars(*a, up=float) / a[0], "this is a share"),
-    (check.ldp_liars, lambda *a: liars(*a, up=float), "people are whole"),
-    (check.ldp_liars, lambda *a: "few", "expected a number"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, low=0, high=1), "cut off at 0 or 1"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, low=0), "cut off at 0"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, lies=False, divide=False), "lies included"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, divide=False), "divided by p - q"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, p=lambda e: expit(e / 2), q=lambda e: expit(-e / 2)), "symmetric coins"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, p=lambda e: expit(e)), "not with e^ε"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, normal=True), "add up to 1"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, low=0, high=1, normal=True), "may consist of zeros only"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, rows=1), "the mean share"),
-    (check.ldp_decoder, first_and_last_only, "the mean share"),
+    (check.ldp_liars, partial(liars, pull=lambda p, q: 1.0), "as one honest person"),
+    (check.ldp_liars, partial(liars, pull=lambda p, q: 1 / (p - q)), "taken away"),
+    (check.ldp_liars, partial(liars, up=math.floor), "round up"),
+    (check.ldp_liars, partial(liars, rates="k-RR"), "liars"),
+    (check.ldp_liars, partial(liars, rates="OUE"), "liars"),
+    (check.ldp_liars, lambda n, *case: liars(n, *case, up=float) / n, "this is a share"),
+    (check.ldp_liars, partial(liars, up=float), "people are whole"),
+    (check.ldp_liars, lambda *case: "few", "expected a number"),
+    (check.ldp_decoder, partial(decode, low=0, high=1), "cut off at 0 or 1"),
+    (check.ldp_decoder, partial(decode, low=0), "cut off at 0"),
+    (check.ldp_decoder, partial(decode, lies=False, divide=False), "lies included"),
+    (check.ldp_decoder, partial(decode, divide=False), "divided by p - q"),
+    (check.ldp_decoder, partial(decode, p=lambda e: expit(e / 2), q=lambda e: expit(-e / 2)), "symmetric coins"),
+    (check.ldp_decoder, partial(decode, p=expit), "not with e^ε"),
+    (check.ldp_decoder, partial(decode, normal=True), "add up to 1"),
+    (check.ldp_decoder, partial(decode, low=0, high=1, normal=True), "may consist of zeros only"),
+    (check.ldp_decoder, lambda r, e: np.nan_to_num(decode(r, e, low=0, high=1, normal=True)), "divided by their sum"),
+    (check.ldp_decoder, partial(decode, rows=1), "the mean share"),
+    (check.ldp_decoder, lambda r, e: decode(np.asarray(r)[[0, -1]], e), "the mean share"),
     (check.ldp_decoder, unbiased_but_wasteful, "the mean share"),
-    (check.ldp_decoder, lambda r, e: decode(r, e, rows=3), "use every report"),
+    (check.ldp_decoder, partial(decode, rows=3), "use every report"),
+    (check.ldp_decoder, lambda r, e: decode(r[::2] if len(r) > 3 else r, e), "use every report"),
+    (check.ldp_decoder, partial(decode, rows=1000), "use every report"),
     (check.ldp_decoder, lambda r, e: 0.5, "expected 3 numbers"),
     (check.ldp_decoder, lambda r, e: "all", "expected"),
-    (check.ldp_oue, lambda value, k, epsilon, rng: None if value else oue()(value, k, epsilon, rng), "is the `return` missing?"),
-    (check.ldp_belief, lambda r, e, prior: np.round(belief(r, e, prior), 3), "rounded too far"),
-    (check.ldp_decoder, lambda r, e: decode(np.asarray(r)[::2] if len(r) > 3 else r, e), "use every report"),
-    (check.ldp_decoder, lambda r, e: decode(np.asarray(r)[:1000], e), "use every report"),
-    (check.ldp_set, lambda e, k: set_size(e, k, power=1), "divide by the square"),
-    (check.ldp_set, lambda e, k: (1, set_size(e, k)[1]), "but sets of 3 have"),
-    (check.ldp_set, lambda e, k: set_size(e, k, shift=1), "but sets of 3 have"),
-    (check.ldp_set, lambda e, k: (k, 1.0), "1 ≤ d < k"),
-    (check.ldp_set, lambda e, k: (set_size(e, k)[0], round(set_size(e, k)[1], 2)), "rounded too far"),
-    (check.ldp_set, lambda e, k: set_size(e, k)[1], "expected two things"),
+    (check.ldp_set, partial(set_size, power=1), "divide by the square"),
+    (check.ldp_set, partial(set_size, power=0), "not of the estimate"),
+    (check.ldp_set, partial(set_size, change=lambda size, value: (size, value**0.5)), "this is its root"),
+    (check.ldp_set, partial(set_size, change=lambda size, value: (1, value)), "sets of 3 have"),
+    (check.ldp_set, partial(set_size, shift=1), "sets of 3 have"),
+    (check.ldp_set, lambda epsilon, k: (k, 1.0), "1 ≤ d < k"),
+    (check.ldp_set, partial(set_size, change=lambda size, value: (size, round(value, 2))), "rounded too far"),
+    (check.ldp_set, partial(set_size, change=lambda size, value: value), "expected (the size, n times the variance)"),
 ]
