@@ -9,67 +9,61 @@ from scipy.special import softmax
 from dplib import sensitivity as sens
 from dplib.budget import Budget
 from provable_privacy.battery import Choice, Numbers, Pair, battery
-from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker
+from provable_privacy.battery.makers import gumbel, normal
+from provable_privacy.entries import Number, Together, entries
+from provable_privacy.speech import Wrong, answered, ask, checker
 
 __all__ = ["em_flip", "em_max", "em_median", "em_score", "em_winner"]
 
-SPREADS = {"veto": (1, 1), "borda": (4, 4), "net": (1, 2), "quartile": (0.75, 1.5)}
-WORLDS = {                                       # what one person can do, for the messages
-    "veto": "one person adds a veto to some proposals and none to others, so the scores move by 0 or -1",
-    "borda": "one ballot lifts the first by 4 and the last by 0",
-    "net": "one viewer gives this film +1 and that film -1",
-    "quartile": "an added person moves the inner number by 3/4 at every r above; there the bars make it a loss at one r and a gain at another",
+SPREADS = {                                      # score -> sensitivity, spread, and what one person can do
+    "veto": (1, 1, "one person adds a veto to some proposals and none to others, so the scores move by 0 or -1"),
+    "borda": (4, 4, "one ballot lifts the first by 4 and the last by 0"),
+    "net": (1, 2, "one viewer gives this film +1 and that film -1"),
+    "quartile": (0.75, 1.5, "an added person moves the inner number by 3/4 at every r above that person; inside the "
+                            "bars this is a loss at one r and a gain at another"),
 }
 
 
-@checker
-def em_score(answer):
+@entries("the largest change of one score, and the largest difference of two changes")
+def em_score():
     """`answer`: score -> (sensitivity, spread) under add/remove."""
-    if not isinstance(answer, dict) or set(answer) != set(SPREADS):
-        raise Wrong(f"expected a dict with the keys {', '.join(SPREADS)}")
-    for name, right in SPREADS.items():
-        if answer[name] is ...:
-            continue
-        try:
-            got = tuple(float(value) for value in answer[name])
-        except (TypeError, ValueError):
-            got = ()
-        if len(got) != 2:
-            raise Wrong(f"{name}: expected a pair of numbers (sensitivity, spread), got {answer[name]!r}")
-        for what, mine, true in zip(("sensitivity", "spread"), got, right):
-            if not abs(mine - true) < 1e-9:
-                side = "too small, so the choice would cost more than it says" if mine < true else "too large: safe, but noise for nothing"
-                raise Wrong(f"{name}: a {what} of {mine:g} is {side}; {WORLDS[name]}")
-    missing = [name for name in SPREADS if answer[name] is ...]
-    if missing:
-        raise NotAttempted(", ".join(missing) if len(missing) < len(SPREADS) else "")
-    return "the largest change of one score, and the largest difference of two changes"
+    def entry(right, why):
+        return Number(right, tolerance=1e-9,
+                      below=f"{{said}} is too small, so the choice would cost more than it says; {why}",
+                      above=f"{{said}} is too large: this is safe, but it adds noise for nothing; {why}")
+
+    return {name: Together({"sensitivity": entry(most, why), "spread": entry(spread, why)})
+            for name, (most, spread, why) in SPREADS.items()}
 
 
-# ------------------------------------------------------------------------------------------------------------ the winner of a vote
+# ------------------------------------------------------------------------------------------------- the winner of a vote
 
-@functools.cache
-def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False, noise=lambda rng, k: rng.gumbel(size=k)):
+def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False, law=gumbel):
     """The exponential mechanism on counts, right unless told otherwise."""
     def winner(rows, candidates, most, epsilon, rng):
         scores = np.array([rows.count(name) for name in candidates], dtype=float)
-        weights = rate(most, epsilon, scores) * scores + noise(rng, len(scores))
-        return candidates[int(np.argmax(np.where(scores > 0, weights, -np.inf) if present and scores.any() else weights))]
+        weights = rate(most, epsilon, scores) * scores + law(rng, 1.0, scores.shape)
+        drawn = np.where(scores > 0, weights, -np.inf) if present and scores.any() else weights
+        return candidates[int(np.argmax(drawn))]
 
     return winner
 
 
+WINNER = _winning()
 WINNERS = {
-    "safe, but the counts all move the same way when a person is added, so the 2 may go": _winning(lambda m, e, s: e / (2 * m)),
+    "safe, but the counts all move the same way when a person is added, so the 2 may go":
+        _winning(lambda m, e, s: e / (2 * m)),
     "one person can put all `most` rows on one name; the sensitivity is not 1": _winning(lambda m, e, s: e),
-    "one person can put all `most` rows on one name, which is more than your rate allows": _winning(lambda m, e, s: e / 2),
-    "the sensitivity is read off the rows; it is the public number `most`, even where nobody owns so many":
+    "one person can put all `most` rows on one name, which is more than your rate allows":
+        _winning(lambda m, e, s: e / 2),
+    "the sensitivity is read off the rows; it is the public number `most`, even where nobody has so many rows":
         _winning(lambda m, e, s: e / min(m, max(s.max(), 1))),
-    "the scores are worth too much, epsilon times the sensitivity": _winning(lambda m, e, s: e * m),
+    "the rate is epsilon times the sensitivity; it is epsilon divided by it": _winning(lambda m, e, s: e * m),
     "twice the rate that the theorem allows": _winning(lambda m, e, s: 2 * e / m),
-    "a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells who is": _winning(present=True),
-    "normal noise has no ε at all: a name far behind betrays every row": _winning(noise=lambda rng, k: rng.normal(size=k)),
-    "evenly drawn, whatever the rows say": _winning(lambda m, e, s: 0.0),
+    "a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells "
+    "who is":
+        _winning(present=True),
+    "normal noise has no ε at all: a name far behind betrays every row": _winning(law=normal),
 }
 
 
@@ -79,20 +73,23 @@ def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
     tables = []
     for counts in (one, two):
         rows = [name for name, count in zip(names, counts) for _ in range(count)] + ["nobody"] * strangers
-        tables.append(([rows[i] for i in np.random.default_rng(91).permutation(len(rows))], list(names), most, epsilon))
+        order = np.random.default_rng(91).permutation(len(rows))
+        tables.append(([rows[i] for i in order], list(names), most, epsilon))
     laws = [softmax(np.array(counts) * epsilon / most) for counts in (one, two)]
     often = tuple({names[i]: 0.94 * law[i] for i in [int(law.argmax())] if law[i] > 1.2 / len(law)} for law in laws)
     return Pair(what, *tables, ((persons * epsilon, 0.0),), often=often, **settings)
 
 
+A = {"watch": ("list A",)}
 VOTES = [
     _votes("counts 2, 1, 0, 0 / one more for C", [2, 1, 0, 0], [2, 1, 1, 0], 1, 1, 0.5, runs=2500),
-    _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=740, watch=("list A",)),
-    _votes("counts 0, 3, 2 and three strangers / one more for C", [0, 3, 2], [0, 3, 3], 1, 1, 0.7, 3, runs=3000, watch=("list A",), law=True),
+    _votes("no rows / three rows of one person", [0, 0, 0], [3, 0, 0], 1, 3, 1.0, runs=4000, twice=740, **A),
+    _votes("counts 0, 3, 2 and three strangers / one more for C", [0, 3, 2], [0, 3, 3], 1, 1, 0.7, 3, runs=3000,
+           law=True, **A),
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
-    _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, watch=("list A",), law=True),
+    _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, law=True, **A),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
-    _votes("counts 0, 4 / four people more for A", [0, 4], [4, 4], 4, 1, 1.0, runs=20_000, watch=("list A",)),
+    _votes("counts 0, 4 / four people more for A", [0, 4], [4, 4], 4, 1, 1.0, runs=20_000, **A),
 ]
 
 
@@ -103,20 +100,32 @@ def _named(winner, arguments, rng):
     return name
 
 
+def _far_ahead(winner):
+    """B has the chance e^-100 each time, and half where the weights are cut off."""
+    rng, rows = np.random.default_rng(91), ["list A"] * 200_000 + ["list B"] * 199_900
+    for _ in range(6):
+        name = _named(winner, (list(rows), ["list B", "list A"], 1, 1.0), rng)
+        if name != "list A":
+            raise Wrong("200,000 rows of list A and 199,900 of B, epsilon = 1: expected 'list A', which is 100 ahead, "
+                        f"got {name!r}"[:200])
+
+
 @checker
 def em_winner(winner):
     """`winner(rows, candidates, most, epsilon, rng)`: a name, by the exponential mechanism at rate epsilon/most."""
-    rng, rows = np.random.default_rng(91), ["list A"] * 200_000 + ["list B"] * 199_900
-    for _ in range(6):                           # B has the chance e^-100 each time, and half where the weights are cut off
-        name = _named(winner, (list(rows), ["list B", "list A"], 1, 1.0), rng)
-        if name != "list A":
-            raise Wrong(f"200,000 rows of list A and 199,900 of B, epsilon = 1: expected 'list A', which is 100 ahead, got {name!r}"[:200])
-    seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS, right=_winning(), seed=91)
+    _far_ahead(winner)
+    seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS,
+                   right=WINNER, seed=91)
     return f"named nearly as often as the rate allows; {seen}"
 
 
+# ---------------------------------------------------------------------------------------------------- noisy max, broken
+
 def noisy_max_law(scores, scale):
-    """Exact law of the index of the largest integer score plus Laplace noise, by Gauss-Legendre panels between the integers."""
+    """Exact law of the index of the largest integer score plus Laplace noise.
+
+    By Gauss-Legendre panels between the integers.
+    """
     scores = np.asarray(scores, dtype=float)
     nodes, weights = np.polynomial.legendre.leggauss(24)
     edges = np.arange(scores.min() - 60 * scale, scores.max() + 60 * scale)
@@ -127,9 +136,8 @@ def noisy_max_law(scores, scale):
     return np.array([(w * density[i] * np.delete(cdf, i, axis=0).prod(axis=0)).sum() for i in range(len(scores))])
 
 
-@checker
-def em_max(lists):
-    """`lists`: two neighbouring integer score lists on which noisy max with Lap(1) loses more than 1.95."""
+def _neighbours(lists):
+    """Two arrays of a few whole scores, at most 1 apart."""
     try:
         one, other = (np.array(scores, dtype=float) for scores in lists)
     except (TypeError, ValueError):
@@ -137,19 +145,29 @@ def em_max(lists):
     if one.ndim != 1 or one.shape != other.shape or len(one) < 2:
         raise Wrong("expected two lists of the same length, of at least two candidates")
     if len(one) > 4:
-        raise Wrong(f"{len(one)} candidates; at most four, please: with a crowd it is too easy")
+        raise Wrong(f"{len(one)} candidates; use at most four, because with many it is too easy")
     both = np.concatenate([one, other])
     if not np.isfinite(both).all() or (both != np.round(both)).any() or np.ptp(both) > 300:
         raise Wrong("scores must be whole numbers, no more than 300 apart")
     if np.abs(one - other).max() > 1:
-        raise Wrong(f"a score differs by {np.abs(one - other).max():g} between your lists; neighbours differ by at most 1")
-    losses = np.log(noisy_max_law(one, 1)) - np.log(noisy_max_law(other, 1))
-    worst = float(np.abs(losses).max())
+        raise Wrong(f"a score differs by {np.abs(one - other).max():g} between your lists; "
+                    "neighbours differ by at most 1")
+    return one, other
+
+
+@checker
+def em_max(lists):
+    """`lists`: two neighbouring integer score lists on which noisy max with Lap(1) loses more than 1.95."""
+    one, other = _neighbours(lists)
+    worst = float(np.abs(np.log(noisy_max_law(one, 1)) - np.log(noisy_max_law(other, 1))).max())
     if worst <= 1.95:
-        hint = "all scores move the same way" if np.ptp(one - other) <= 1 else "what if the one that climbs begins far behind, and more than one sinks?"
+        hint = ("all scores move the same way" if np.ptp(one - other) <= 1 else
+                "what if the score that rises begins far behind, and more than one score falls?")
         raise Wrong(f"the largest loss of an index on these lists is {worst:.3f}, and more than 1.95 is asked: {hint}")
     return f"a loss of {worst:.3f} where 1 was promised"
 
+
+# ----------------------------------------------------------------------------------------------------- permute-and-flip
 
 def flip_law(scores, rate):
     """Exact law of permute-and-flip: evenly among the candidates whose coins show heads."""
@@ -159,14 +177,17 @@ def flip_law(scores, rate):
     return (chance / coins.sum(axis=1)) @ coins
 
 
-@functools.cache
 def _flipping(rate=lambda sensitivity, epsilon: epsilon / (2 * sensitivity), law=flip_law):
     """An index by the exact law, right unless told otherwise."""
     @functools.cache
     def cumulative(scores, rate):
         return np.cumsum(law(np.array(scores), rate))[:-1]
 
-    return lambda scores, sensitivity, epsilon, rng: int(np.searchsorted(cumulative(tuple(scores), rate(sensitivity, epsilon)), rng.random(), side="right"))
+    def flip(scores, sensitivity, epsilon, rng):
+        steps = cumulative(tuple(scores), rate(sensitivity, epsilon))
+        return int(np.searchsorted(steps, rng.random(), side="right"))
+
+    return flip
 
 
 def _in_order(scores, rate):
@@ -182,16 +203,16 @@ def _one_coin(scores, rate):
     return sum((high - low) * (heads >= high) / (heads >= high).sum() for low, high in itertools.pairwise(steps))
 
 
+FLIP = _flipping()
 FLIPS = {
     "one random number decides all the coins; each candidate needs a coin of its own": _flipping(law=_one_coin),
-    "this is the law of the exponential mechanism or near it, like Laplace noise: private, but noisier; with coins, ask no refused candidate again":
-        _flipping(law=lambda u, rate: softmax(rate * u)),
+    "this is the law of the exponential mechanism or near it, like Laplace noise: private, but noisier; with coins, "
+    "ask no refused candidate again": _flipping(law=lambda u, rate: softmax(rate * u)),
     "the candidates are asked in their order; put them into a random order first": _flipping(law=_in_order),
     "the 2 in 2 sensitivity is missing": _flipping(lambda s, e: e / s),
-    "safe, but half the rate will do more than is needed": _flipping(lambda s, e: e / (4 * s)),
+    "safe, but at half the rate that is allowed": _flipping(lambda s, e: e / (4 * s)),
     "the sensitivity is not used": _flipping(lambda s, e: e / 2),
     "the sensitivity is not used, and the 2 is missing": _flipping(lambda s, e: e),
-    "evenly drawn; if you do not measure from the best score, large scores make every coin heads": _flipping(law=lambda u, rate: np.full(len(u), 1 / len(u))),
 }
 
 
@@ -199,7 +220,8 @@ def _scores(one, two, sensitivity, epsilon, exact=True, **settings):
     """Two lists of scores that differ by at most the sensitivity; the law of each is prescribed."""
     tables = [(np.array(scores, dtype=float), sensitivity, epsilon) for scores in (one, two)]
     laws = tuple(flip_law(scores, epsilon / (2 * sensitivity)) for scores, *_ in tables)
-    return Pair(f"scores {one} / scores {two}", *tables, ((epsilon, 0.0),), law="exactly" if exact else laws, **settings)
+    return Pair(f"scores {one} / scores {two}", *tables, ((epsilon, 0.0),),
+                law="exactly" if exact else laws, **settings)
 
 
 SCORES = [
@@ -213,76 +235,99 @@ SCORES = [
 ]
 
 
+def _index(flip, arguments, rng):
+    got = ask(flip, *arguments, rng)
+    if got is None:
+        raise Wrong("nobody was chosen; the best candidate's coin always shows heads")
+    return got
+
+
 @checker
 def em_flip(flip):
     """`flip(scores, sensitivity, epsilon, rng)`: an index, by permute-and-flip."""
-    def index(function, arguments, rng):
-        got = ask(function, *arguments, rng)
-        if got is None:
-            raise Wrong("nobody was chosen; the best candidate's coin always shows heads")
-        return got
-
-    seen = battery(flip, lambda pair: Choice(tuple(range(len(pair.one[0]))), "the index"), SCORES, call=index, mistakes=FLIPS, right=_flipping(), seed=92)
+    seen = battery(flip, lambda pair: Choice(tuple(range(len(pair.one[0]))), "the index"), SCORES, call=_index,
+                   mistakes=FLIPS, right=FLIP, seed=92)
     return f"the law of permute-and-flip; {seen}"
 
 
-@functools.cache
-def _median(rate=1.0, lengths=True, empty=False, shift=lambda values, low, high: 0.0, clip=lambda x, low, high: sens.clip(x, low=low, high=high)):
-    """A median by the exponential mechanism, right unless told otherwise."""
-    def median(values, low, high, epsilon, rng):
-        x = np.sort(clip(np.asarray(values, dtype=float), low, high))
+# ------------------------------------------------------------------------------------------------------------- a median
+
+def _clip(values, low, high):
+    return sens.clip(values, low=low, high=high)
+
+
+def _median(rate=1.0, lengths=True, empty=False, shift=lambda n: 0.0, read=lambda values, low, high: values):
+    """A median by the exponential mechanism, right unless told otherwise; `read` comes before clipping."""
+    def median(values, low, high, epsilon, budget, rng):
+        epsilon = budget.spend(epsilon)
+        x = np.sort(_clip(read(np.asarray(values, dtype=float), low, high), low, high))
         edges, n = np.concatenate([[low], x, [high]]), len(x)
         widths = np.diff(edges)
         with np.errstate(divide="ignore"):
             logits = np.where((widths > 0) | empty, np.log(widths) if lengths else 0.0, -np.inf)
-        i = int(np.argmax(logits - rate * epsilon * np.abs(np.arange(n + 1) - n / 2 + shift(values, low, high)) + rng.gumbel(size=n + 1)))
-        return edges[i] + (edges[i + 1] - edges[i]) * rng.random()
+        off = np.abs(np.arange(n + 1) - n / 2 + shift(len(values)))
+        i = int(np.argmax(logits - rate * epsilon * off + rng.gumbel(size=n + 1)))
+        return edges[i] + widths[i] * rng.random()
 
     return median
 
 
+MEDIAN = _median()
 MEDIANS = {
     "safe, but under add/remove the spread of the median's score is 1: the rate may be epsilon": _median(0.5),
     "the rate is twice what the theorem allows": _median(2.0),
     "the lengths of the steps are forgotten, a narrow step counts as much as a wide one": _median(lengths=False),
-    "the lengths of the steps are forgotten, and a step of length 0 publishes a value": _median(lengths=False, empty=True),
-    "the middle is rounded up: where n is odd it is a half, and rounded it moves by 1 for one person": _median(shift=lambda values, *_: -(len(values) % 2) / 2),
-    "the middle is rounded down: where n is odd it is a half, and rounded it moves by 1 for one person": _median(shift=lambda values, *_: len(values) % 2 / 2),
+    "the lengths of the steps are forgotten, and a step of length 0 publishes a value":
+        _median(lengths=False, empty=True),
+    "the middle is rounded up: where n is odd it is a half, and rounded it moves by 1 for one person":
+        _median(shift=lambda n: -(n % 2) / 2),
+    "the middle is rounded down: where n is odd it is a half, and rounded it moves by 1 for one person":
+        _median(shift=lambda n: n % 2 / 2),
     "values outside the range are left out; they are people below or above, so clip them":
-        _median(clip=lambda x, low, high: x[(x >= low) & (x <= high)]),
-    "a NaN is left out; it counts as low": _median(clip=lambda x, low, high: sens.clip(x[~np.isnan(x)], low=low, high=high)),
-    "a NaN is counted as 0; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.nan_to_num(x), low=low, high=high)),
-    "a NaN is counted as high; it counts as low": _median(clip=lambda x, low, high: sens.clip(np.where(np.isnan(x), high, x), low=low, high=high)),
-    "an infinite value is counted as low; only a NaN is": _median(clip=lambda x, low, high: sens.clip(np.where(np.isfinite(x), x, low), low=low, high=high)),
+        _median(read=lambda x, low, high: x[(x >= low) & (x <= high)]),
+    "a NaN is left out; it counts as low": _median(read=lambda x, low, high: x[~np.isnan(x)]),
+    "a NaN is counted as 0; it counts as low": _median(read=lambda x, low, high: np.nan_to_num(x)),
+    "a NaN is counted as high; it counts as low": _median(read=lambda x, low, high: np.where(np.isnan(x), high, x)),
+    "an infinite value is counted as low; only a NaN is":
+        _median(read=lambda x, low, high: np.where(np.isfinite(x), x, low)),
     "an infinite value is left out; it is a person below or above, so clip it":
-        _median(clip=lambda x, low, high: sens.clip(x[~np.isinf(x)], low=low, high=high)),
-    "equal values count only once; each is a person below or above": _median(clip=lambda x, low, high: np.unique(sens.clip(x, low=low, high=high))),
-    "the score is centred one half too far to the left": _median(shift=lambda *_: 0.5),
-    "the score is centred one half too far to the right": _median(shift=lambda *_: -0.5),
+        _median(read=lambda x, low, high: x[~np.isinf(x)]),
+    "equal values count only once; each is a person below or above":
+        _median(read=lambda x, low, high: np.unique(_clip(x, low, high))),
+    "the score is centred one half too far to the left": _median(shift=lambda n: 0.5),
+    "the score is centred one half too far to the right": _median(shift=lambda n: -0.5),
     "evenly on the range, whatever the values are": _median(0.0),
 }
 
 
 def _earners(what, values, more, low, high, epsilon, within, share, **settings):
-    """`values`, and the same with the values `more`; the answer must be within so much of the exact median in such a share of the runs."""
+    """`values`, and the same with the values `more`; `share` of the answers are so near the exact median."""
     tables = [(np.array(x, dtype=float), low, high, epsilon) for x in (values, [*values, *more])]
-    exact = [float(np.median(sens.clip(x, low=low, high=high))) if len(x) else (low + high) / 2 for x, *_ in tables]
+    exact = [float(np.median(_clip(x, low, high))) if len(x) else (low + high) / 2 for x, *_ in tables]
     return Pair(what, *tables, ((len(more) * epsilon, 0.0),), tuple(exact), within=within, share=share, **settings)
 
 
+FOUR = [3.0, 1.0, 4.0, 2.0]
 TWELVE = [-5.0, 3.0, 3.5, 40.0, 90.0, 250.0, 30.0, 12.0, 55.0, 120.0, 101.0, 300.0]
+INFINITE = [*np.linspace(700, 900, 21), *2 * [-math.inf, *5 * [math.inf], *4 * [-1e9]]]
+ENDS = np.repeat([0.0, 0.8, 10.0], [43, 13, 54])
 EARNERS = [
     _earners("no values / one value", [], [2.001], 2.0, 3.0, 1.0, 1.0, 0.99, runs=600),
-    _earners("four values / the same and one far above", [8.0, 1.0, 4.0, 2.0], [99.0], 0.0, 10.0, 1.0, 2.5, 0.3, runs=1500, law=True),
-    _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5, runs=1200, twice=300, law=True),
+    _earners("four values / the same and one far above", [8.0, 1.0, 4.0, 2.0], [99.0], 0.0, 10.0, 1.0, 2.5, 0.3,
+             runs=1500, law=True),
+    _earners("twelve values, some outside the range / the same and 60", TWELVE, [60.0], 0.0, 100.0, 0.4, 40.0, 0.5,
+             runs=1200, twice=300, law=True),
     _earners("five equal values / six", [7.0] * 5, [7.0], -5.0, 10.0, 1.5, 3.0, 0.3, runs=600, law=True),
-    _earners("four values / the same and three NaN", [3.0, 1.0, 4.0, 2.0], [math.nan] * 3, -3.0, 10.0, 1.0, 2.5, 0.3, runs=800, law=True),
-    _earners("41 values, twelve of them infinite / the same and a trillion", [*np.linspace(700, 900, 21), *2 * [-math.inf, *5 * [math.inf], *4 * [-1e9]]],
-             [1e12], 0.0, 1000.0, 1.0, 40.0, 0.8, runs=400),
-    _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0, 1.0, 4.0, 0.77, runs=400),
-    _earners("110 values, nearly all at the ends / the same and 23 at the bottom", np.repeat([0.0, 0.8, 10.0], [43, 13, 54]), [0.0] * 23, 0.0, 10.0,
-             0.1, 10.0, 0.99, runs=1100, law=True),
-    _earners("two equal values / the same and two at the top", [1.0, 1.0], [9.0, 9.0], -8.0, 10.0, 1.0, 18.0, 0.99, runs=3500),
+    _earners("four values / the same and three NaN", FOUR, [math.nan] * 3, -3.0, 10.0, 1.0, 2.5, 0.3,
+             runs=800, law=True),
+    _earners("41 values, twelve of them infinite / the same and a trillion", INFINITE, [1e12], 0.0, 1000.0, 1.0, 40.0,
+             0.8, runs=400),
+    _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0,
+             1.0, 4.0, 0.77, runs=400),
+    _earners("110 values, nearly all at the ends / the same and 23 at the bottom", ENDS, [0.0] * 23, 0.0, 10.0, 0.1,
+             10.0, 0.99, runs=1100, law=True),
+    _earners("two equal values / the same and two at the top", [1.0, 1.0], [9.0, 9.0], -8.0, 10.0, 1.0, 18.0, 0.99,
+             runs=3500),
     _earners("one value / the same and one at the bottom", [1.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4500),
     _earners("two values / the same and one at the bottom", [1.0, 9.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=3500),
 ]
@@ -300,11 +345,6 @@ def _paid(median, arguments, rng):
     return got
 
 
-@functools.cache
-def _without_ledger(wrong):
-    return lambda values, low, high, epsilon, budget, rng: wrong(values, low, high, budget.spend(epsilon), rng)
-
-
 def _overdrawn(median, values, low, high, epsilon):
     """What happens when there is too little on the ledger."""
     rng, budget = np.random.default_rng(94), Budget(epsilon / 2)
@@ -313,18 +353,25 @@ def _overdrawn(median, values, low, high, epsilon):
         result = median(np.array(values), low, high, epsilon, budget, rng)
     except Exception:
         if rng.bit_generator.state != before:
-            raise Wrong("the noise is drawn before the budget is asked: whoever repeats the call sees draws that nobody paid for") from None
+            raise Wrong("the noise is drawn before the budget is asked: anyone who repeats the call sees draws that "
+                        "nobody paid for") from None
         return
-    raise Wrong(f"the budget has {epsilon / 2:g} and epsilon is {epsilon:g}, but an answer is given ({result}): spend first, and let its error through")
+    raise Wrong(f"the budget has {epsilon / 2:g} and epsilon is {epsilon:g}, but an answer is given ({result}): spend "
+                "first, and let its error through")
+
+
+def _published(median):
+    rng = np.random.default_rng(95)
+    if answered(median, np.full(2000, math.e), 0.0, 10.0, 1.0, Budget(1.0), rng) == math.e:
+        raise Wrong(f"2,000 equal values, {math.e:.4f}, came out exactly: a step of length 0 must have no chance at "
+                    "all, or it publishes a value")
 
 
 @checker
 def em_median(median):
-    """`median(values, low, high, epsilon, budget, rng)`: by the exponential mechanism at rate epsilon, on the ledger."""
+    """`median(values, low, high, epsilon, budget, rng)`: by the exponential mechanism at rate epsilon."""
     answered(median, np.array([8.0, 1.0, 4.0]), 0.0, 10.0, 1.0, Budget(10.0), np.random.default_rng(93))
     _overdrawn(median, [8.0, 1.0, 4.0, 2.0], 0.0, 10.0, 1.0)
-    mistakes = {message: _without_ledger(wrong) for message, wrong in MEDIANS.items()}
-    seen = battery(median, Numbers(), EARNERS, call=_paid, mistakes=mistakes, right=_without_ledger(_median()), seed=93)
-    if answered(median, np.full(2000, math.e), 0.0, 10.0, 1.0, Budget(1.0), np.random.default_rng(95)) == math.e:
-        raise Wrong(f"2,000 equal values, {math.e:.4f}, came out exactly: a step of length 0 must have no chance at all, or it publishes a value")
+    seen = battery(median, Numbers(), EARNERS, call=_paid, mistakes=MEDIANS, right=MEDIAN, seed=93)
+    _published(median)
     return f"paid for before it is drawn; {seen}"
