@@ -16,7 +16,7 @@ SLOW_FIXTURES = {"plain_log"}                    # it writes all sections as pla
 PAGES = "TestPages::test_page"                   # a page in both themes and widths, with axe
 ONE_OF_EACH_KIND = (
     "intro", "chapters/attacks/index", "chapters/mechanisms/laplace", "reference/glossary", "reference/claims",
-    "reference/dplib", "course/index", "course/plans/attacks", "genindex", "search",
+    "reference/notation", "course/index", "course/plans/attacks", "genindex", "search",
 )
 UNUSUAL = "test_an_unusual_answer_that_is_right_is_accepted"           # quick: the first one of each checker
 

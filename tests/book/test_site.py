@@ -8,6 +8,7 @@ import random
 import re
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -225,8 +226,9 @@ def serve():
         return f"http://127.0.0.1:{server.server_port}/"
 
     yield start
+    with ThreadPoolExecutor(len(servers) or 1) as pool:      # each takes half a second to notice
+        list(pool.map(http.server.ThreadingHTTPServer.shutdown, servers))
     for server in servers:
-        server.shutdown()
         server.server_close()
 
 
