@@ -256,7 +256,7 @@ def test_the_wheel_that_students_get_holds_no_course():
     import tomllib
 
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    assert all(package.startswith("dplib") for package in packages)
+    assert all(package.startswith(("dplib", "provable_privacy")) for package in packages)
 
 
 def test_question_and_answers_need_no_plug_in():
