@@ -1,4 +1,4 @@
-"""The checkers of the section on privacy as a test: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the section on privacy as a test."""
 import math
 
 import numpy as np
@@ -11,6 +11,10 @@ from provable_privacy.check.f_dp import trade_offs
 
 def court(epsilon, delta, alpha):
     return max(0.0, 1 - delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 - delta - alpha))
+
+
+def first_line(epsilon, delta, alpha):
+    return max(0.0, 1 - delta - math.exp(epsilon) * alpha)
 
 
 def best_test(p, q, alpha, *, key=None, coin=True, free=True):
@@ -50,8 +54,8 @@ def inverse(f, alpha):
     return high
 
 
-def on_a_grid(f, alpha):
-    t = np.linspace(0, 1, 1_000_001)
+def on_a_grid(f, alpha, size=1_000_001):
+    t = np.linspace(0, 1, size)
     return t[np.argmax(f(t) <= alpha + 1e-15)]
 
 
@@ -61,21 +65,26 @@ def joined(f, alpha, size):
     return np.interp(alpha, np.asarray(f(t))[::-1], t[::-1])
 
 
-def refuted(f, accused, found, n, confidence, *, share=True, used=None, high_alpha=True, sided=2, swap=False, low=False):
+def upper(k, n, tail):
+    """Clopper and Pearson's upper limit of a probability."""
+    return np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1)
+
+
+def lower(k, n, tail):
+    return np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0)
+
+
+def refuted(f, accused, found, n, confidence, tests=None, used=None, sided=2, high_alpha=True, swap=False, low=False):
     """A learner's verdict, right unless told otherwise."""
-    accused, missed = np.asarray(accused), n - np.asarray(found)
-    if swap:
-        missed = np.asarray(found)
-    tail = (1 - (used or confidence)) / (sided * (len(accused) if share is True else share or 1))
-    alpha, beta = (np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1) for k in (accused, missed))
-    if low:
-        alpha, beta = (np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0) for k in (accused, missed))
+    missed = found if swap else n - found
+    tail = (1 - (used or confidence)) / (sided * (tests or len(accused)))
+    alpha, beta = (lower(k, n, tail) if low else upper(k, n, tail) for k in (accused, missed))
     return bool(np.any(beta < f(alpha if high_alpha else accused / n)))
 
 
 def either_way(f, accused, found, n, confidence):
     """As if the claim were about the inverse, too."""
-    alpha, beta = (np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - (1 - confidence) / (2 * len(k))), 1) for k in (accused, n - found))
+    alpha, beta = (upper(k, n, (1 - confidence) / (2 * len(k))) for k in (accused, n - found))
     return bool(np.any(beta < f(alpha)) or np.any(alpha < f(beta)))
 
 
@@ -89,21 +98,23 @@ def cut_off(f, accused, found, n, confidence):
 def by_hoeffding(f, accused, found, n, confidence):
     """Wider limits, one test at a time, an integer for an answer."""
     width = math.sqrt(math.log(2 * len(accused) / (1 - confidence)) / (2 * n))
-    return int(any(1 - b / n + width < float(f(min(1.0, a / n + width))) for a, b in zip(accused.tolist(), found.tolist(), strict=True)))
+    alpha, beta = accused / n + width, 1 - found / n + width
+    return int(any(b < float(f(min(1.0, a))) for a, b in zip(alpha.tolist(), beta.tolist(), strict=True)))
 
 
 def by_wilson(f, accused, found, n, confidence):
     """Limits that hold on average over the counts, not at each."""
     z = -ndtri((1 - confidence) / (2 * len(accused)))
-    root = [np.sqrt(k * (n - k) / n**3 + (z / (2 * n)) ** 2) for k in (accused, n - found)]
-    alpha, beta = (np.minimum(1, (k / n + z * z / (2 * n) + z * r) / (1 + z * z / n)) for k, r in zip((accused, n - found), root, strict=True))
+    roots = ((k, np.sqrt(k * (n - k) / n**3 + (z / (2 * n)) ** 2)) for k in (accused, n - found))
+    alpha, beta = (np.minimum(1, (k / n + z * z / (2 * n) + z * root) / (1 + z * z / n)) for k, root in roots)
     return bool(np.any(beta < f(alpha)))
 
 
 def by_wald(f, accused, found, n, confidence, *, wider=0.5, at_none=0.0):
     """Normal limits, with the correction for continuity, or with the rule of three where nothing was seen."""
     z = -ndtri((1 - confidence) / (2 * len(accused)))
-    alpha, beta = (np.clip(k / n + z * np.sqrt(k * (n - k) / n**3) + wider / n, at_none / n * (k == 0), 1) for k in (accused, n - found))
+    alpha, beta = (np.clip(k / n + z * np.sqrt(k * (n - k) / n**3) + wider / n, at_none / n * (k == 0), 1)
+                   for k in (accused, n - found))
     return bool(np.any(beta < f(alpha)))
 
 
@@ -122,7 +133,7 @@ SOLUTIONS = [
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.tf_court, lambda e, d, a: max(0.0, 1 - d - math.exp(e) * a), "a line of its own"),
+    (check.tf_court, first_line, "a line of its own"),
     (check.tf_court, lambda e, d, a: 1 - d - math.exp(e) * a, "falls below 0"),
     (check.tf_court, lambda e, d, a: max(1 - d - math.exp(e) * a, math.exp(-e) * (1 - d - a)), "cannot be negative"),
     (check.tf_court, lambda e, d, a: court(e, 0.0, a), "delta was not used"),
@@ -130,11 +141,11 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_court, lambda e, d, a: 1 - court(e, d, a), "can be found at most"),
     (check.tf_court, lambda e, d, a: 1 - d - a, "perfect privacy"),
     (check.tf_court, lambda e, d, a: math.exp(-e) * (1 - d - a), "second line alone"),
-    (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else max(0.0, 1 - d - math.exp(e) * a), "is safe to say"),
+    (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else first_line(e, d, a), "a line of its own"),
     (check.tf_court, lambda e, d, a: court(e, d, a) + 0.001, "can be attacked"),
-    (check.tf_court, lambda e, d, a: max(0.0, 1 - d - math.exp(e) * a) if a < 0.5 else court(e, d, a), "0.138113 is safe to say"),
-    (check.tf_court, lambda e, d, a: max(0.0, 1 - d - math.exp(e) * a) if a < 1 / (1 + math.exp(e)) else court(e, d, a), "0.138113 is safe to say"),
-    (check.tf_court, lambda e, d, a: 0.0, "more follows"),
+    (check.tf_court, lambda e, d, a: first_line(e, d, a) if a < 0.5 else court(e, d, a), "alpha = 0.17: not 0.138113"),
+    (check.tf_court, lambda e, d, a: (first_line if a < 1 / (1 + math.exp(e)) else court)(e, d, a), "not 0.138113"),
+    (check.tf_court, lambda e, d, a: 0.0, "0.000000 is safe to say, but more follows"),
     (check.tf_court, lambda e, d, a: round(court(e, d, a), 3), "rounded too far"),
     (check.tf_court, lambda e, d, a: "much", "expected a number"),
     (check.tf_court, lambda e, d, a: math.nan, "finite"),
@@ -146,9 +157,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_conditions, {**RIGHT, "c": "convex"}, "straight lines"),
     (check.tf_conditions, {**RIGHT, "d": "convex"}, "every chord"),
     (check.tf_conditions, {**RIGHT, "d": "diagonal"}, "nowhere above"),
-    (check.tf_conditions, {**RIGHT, "d": "round"}, "expected one of"),
+    (check.tf_conditions, {**RIGHT, "d": "round"}, "is not on the list"),
     (check.tf_conditions, {"a": None}, "missing"),
-    (check.tf_conditions, ["diagonal", "convex", None, "continuous"], "keys"),
+    (check.tf_conditions, ["diagonal", "convex", None, "continuous"], "expected a dict"),
     (check.tf_best_test, lambda p, q, a: best_test(p, q, a, key=lambda p, q: -q), "in the order of q"),
     (check.tf_best_test, lambda p, q, a: best_test(p, q, a, key=lambda p, q: p), "the order of p"),
     (check.tf_best_test, lambda p, q, a: best_test(p, q, a, coin=False), "a part of alpha is left over: reject"),
@@ -157,23 +168,23 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_best_test, lambda p, q, a: np.full(len(p), a), "is possible"),
     (check.tf_best_test, lambda p, q, a: (q > p).astype(float), "above alpha"),
     (check.tf_best_test, lambda p, q, a: 2 * best_test(p, q, a) - 1, "must lie in [0, 1]"),
-    (check.tf_best_test, lambda p, q, a: np.full(len(p), np.nan), "must lie in [0, 1]"),
-    (check.tf_best_test, lambda p, q, a: 0.3, "one for each outcome"),
-    (check.tf_best_test, lambda p, q, a: "all", "one probability for each"),
+    (check.tf_best_test, lambda p, q, a: np.full(len(p), np.nan), "expected finite numbers"),
+    (check.tf_best_test, lambda p, q, a: 0.3, "expected 3 numbers"),
+    (check.tf_best_test, lambda p, q, a: "all", "the probabilities of rejecting: expected"),
     (check.tf_inverse, lambda f, a: f(a), "f(alpha) itself"),
     (check.tf_inverse, lambda f, a: 1 - f(a), "the power"),
     (check.tf_inverse, lambda f, a: 1.0, "not the smallest"),
     (check.tf_inverse, lambda f, a: 0.0, "above alpha"),
     (check.tf_inverse, lambda f, a: inverse(f, a) if a < f(0.0) else 0.5, "nothing has to be accused wrongly"),
     (check.tf_inverse, lambda f, a: 1.0 if a == 0 else inverse(f, a), "left end"),
-    (check.tf_inverse, lambda f, a: np.linspace(0, 1, 1001)[np.argmax(f(np.linspace(0, 1, 1001)) <= a)], "not the smallest"),
+    (check.tf_inverse, lambda f, a: on_a_grid(f, a, 1001), "not the smallest"),
     (check.tf_inverse, lambda f, a: joined(f, a, 10_001), "f of epsilon 2, alpha = 0.119203"),
     (check.tf_inverse, lambda f, a: joined(f, a, 100_001), "f of epsilon 2, alpha = 0.119203"),
     (check.tf_inverse, lambda f, a: np.zeros(3), "expected a number"),
     (check.tf_verdict, point, "every count as expected"),
-    (check.tf_verdict, lambda *a: refuted(*a, share=False), "share the error"),
-    (check.tf_verdict, lambda *a: refuted(*a, share=False, sided=1), "share the error"),
-    (check.tf_verdict, lambda *a: refuted(*a, share=14), "of another"),
+    (check.tf_verdict, lambda *a: refuted(*a, tests=1), "share the error"),
+    (check.tf_verdict, lambda *a: refuted(*a, tests=1, sided=1), "share the error"),
+    (check.tf_verdict, lambda *a: refuted(*a, tests=14), "of another"),
     (check.tf_verdict, lambda *a: refuted(*a, high_alpha=False), "alpha needs an upper limit"),
     (check.tf_verdict, lambda *a: refuted(*a, sided=1), "share the error"),
     (check.tf_verdict, lambda *a: refuted(*a, sided=1.33), "share the error"),
@@ -187,7 +198,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, by_wald, "50 runs, one test, confidence 0.95"),
     (check.tf_verdict, lambda *a: by_wald(*a, wider=0.0, at_none=3.0), "300 runs, one test, confidence 0.95"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
-    (check.tf_verdict, lambda f, accused, found, *rest: refuted(f, accused[:20], found[:20], *rest), "at the last of 30 tests"),
+    (check.tf_verdict, lambda f, k, found, *rest: refuted(f, k[:20], found[:20], *rest), "at the last of 30 tests"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),
     (check.tf_verdict, lambda *a: "yes", "expected True or False"),
     (check.tf_verdict, 0.3, "expected a function"),
@@ -207,7 +218,10 @@ UNUSUAL = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "line"), [({"c": ...}, "○ tf_conditions: c not attempted yet"), ({"c": ..., "b": None}, "✗ tf_conditions: b: this is no")])
+@pytest.mark.parametrize(("changed", "line"), [
+    ({"c": ...}, "○ tf_conditions: c not attempted yet"),
+    ({"c": ..., "b": None}, "✗ tf_conditions: b: not none; it is no"),
+])
 def test_one_open_entry_is_open_and_the_others_are_judged(says, changed, line):
     assert says(check.tf_conditions, {**RIGHT, **changed}).startswith(line)
 
@@ -220,4 +234,4 @@ def test_the_oracle_of_the_best_test_is_linear_programming(seed):
     p, q = (trade_offs._random_law(rng, 7) for _ in range(2))
     alpha = rng.random()
     least = 1 + linprog(-q, A_ub=[p], b_ub=[alpha], bounds=(0, 1)).fun
-    assert trade_offs._best(p, q, alpha) == pytest.approx(least, abs=1e-8)
+    assert trade_offs._least_missed(p, q, alpha) == pytest.approx(least, abs=1e-8)
