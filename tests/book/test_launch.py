@@ -125,8 +125,10 @@ def test_a_tag_publishes_what_the_commands_make():
 def test_the_version_is_the_same_wherever_it_has_to_stand():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    newest = re.search(r"^## (\S+), (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert (citation["version"], str(citation["date-released"])) == (version, newest[2]) and newest[1] == version
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+), (\d{4}-\d\d-\d\d|not yet published)$", changes, re.MULTILINE)
+    assert citation["version"] == newest[1] == version
+    assert newest[2] in (str(citation["date-released"]), "not yet published")
 
 
 def test_the_pages_tell_the_version(site):
