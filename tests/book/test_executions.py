@@ -173,6 +173,12 @@ def test_nothing_is_built_again_until_a_source_changes(project, what):
     assert not is_built(project, "html")
 
 
+def test_all_is_built_again_when_a_library_changes(project, monkeypatch):
+    assert built(project)
+    monkeypatch.setattr("bookext.cache.metadata.version", lambda name: f"{name} 99")
+    assert not is_built(project, "html")
+
+
 def test_a_build_with_a_warning_or_an_error_does_not_count(project):
     assert built(project) and not built(project, warnings=1)
     assert built(project) and not built(project, exception=ValueError())

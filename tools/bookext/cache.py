@@ -53,7 +53,7 @@ def execution_key(root: Path) -> str:
 
 def book_key(root: Path) -> str:
     """A hash of all that the pages are made from."""
-    return digest_of(set(files(root, [*SOURCES, *PAGES])), root).hexdigest()
+    return execution_key(root) + digest_of(set(files(root, [CHECK, *PAGES])), root).hexdigest()
 
 
 def note_of(made: Path) -> Path:
