@@ -1,4 +1,4 @@
-"""The checkers of the section on publishing a table once: silent on the stub, content with the solution, and able to say what is wrong."""
+"""Answers to the exercises of the section on publishing a table once."""
 import heapq
 from bisect import bisect
 
@@ -8,47 +8,52 @@ from scipy.optimize import brentq
 
 from dplib import histograms
 from provable_privacy import check
+from provable_privacy.battery.makers import (
+    centred,
+    fixed_seed,
+    geometric,
+    given,
+    laplace,
+    noisy,
+    normal,
+    one_sided,
+    own_luck,
+    same_size,
+    shared,
+    then,
+    where,
+)
 
 
-def table(factor=2.0, *, draw="laplace", seed=None, only_filled=False, after=lambda printed: printed, noise_of=lambda noise: noise):
-    """A learner's release, right unless told otherwise; with `seed`, on luck of its own."""
-    own = None if seed is None else np.random.default_rng(seed)
-
-    def function(values, edges, epsilon, rng):
-        rng, found = own or rng, np.histogram(values, bins=edges)[0]
-        if draw == "integer":
-            noise = histograms.perturb(np.full(len(found), 10**6), epsilon=epsilon * 2 / factor, integer=True, adjacency="replace", rng=rng) - 10**6
-        else:
-            b = (factor(len(values), found) if callable(factor) else factor) / epsilon
-            noise = getattr(rng, draw)(scale=b, size=len(found))
-        noise = noise_of(noise)
-        return after(found + np.where(found > 0, noise, 0) if only_filled else found + noise)
-
-    return function
+def exact(values, edges, epsilon):
+    return np.histogram(values, bins=edges)[0]
 
 
-def count_values(values, edges, epsilon, rng):
-    """Prints the lines that occur."""
-    found = np.unique(np.digitize(values, edges), return_counts=True)[1]
-    return found + rng.laplace(scale=2 / epsilon, size=len(found))
+def only_lines_that_occur(values, edges, epsilon):
+    return np.unique(np.digitize(values, edges), return_counts=True)[1]
 
 
-def from_the_data(values, edges, epsilon, rng):
-    """Bins between the smallest and the largest value."""
-    found = np.histogram(values, bins=len(edges) - 1)[0]
-    return found + rng.laplace(scale=2 / epsilon, size=len(found))
-
-
-def half_open(values, edges, epsilon, rng):
+def half_open(values, edges, epsilon):
     """Loses the value on the last edge."""
-    found = np.array([np.sum((low <= values) & (values < high)) for low, high in zip(edges[:-1], edges[1:])])
-    return found + rng.laplace(scale=2 / epsilon, size=len(found))
+    return np.array([np.sum((low <= values) & (values < high)) for low, high in zip(edges[:-1], edges[1:])])
+
+
+def table(factor=2.0, law=laplace, exact=exact):
+    """A learner's release, right unless told otherwise; the factor of the scale may depend on n and the counts."""
+    def scale(values, edges, epsilon):
+        return (factor(len(values), exact(values, edges, epsilon)) if callable(factor) else factor) / epsilon
+
+    return noisy(exact, scale, law)
+
+
+def printed(change):
+    return then(TABLE, lambda table, given, rng: change(table))
 
 
 def redrawn(values, edges, epsilon, rng):
     """Draws the noise of each line until the count is not negative."""
     out = []
-    for count in np.histogram(values, bins=edges)[0]:
+    for count in exact(values, edges, epsilon):
         out.append(-1)
         while out[-1] < 0:
             out[-1] = count + rng.laplace(scale=2 / epsilon)
@@ -56,14 +61,15 @@ def redrawn(values, edges, epsilon, rng):
 
 
 def used_again():
+    """Half of the lines have the noise of the call before."""
     kept = {}
 
-    def function(values, edges, epsilon, rng):
-        noise = kept.setdefault(len(edges), rng.laplace(size=len(edges) - 1))
-        kept[len(edges)] = np.where(rng.random(len(noise)) < 0.5, noise, rng.laplace(size=len(noise)))
-        return np.histogram(values, bins=edges)[0] + 2 * noise / epsilon
+    def law(rng, scale, shape):
+        noise = kept.setdefault(shape, rng.laplace(size=shape))
+        kept[shape] = np.where(rng.random(shape) < 0.5, noise, rng.laplace(size=shape))
+        return scale * noise
 
-    return function
+    return table(law=law)
 
 
 def as_list(values, edges, epsilon, rng):
@@ -115,6 +121,12 @@ def rounded_simplex(w, n):
     return m
 
 
+def turned_round(rng, scale, shape):
+    """The second noise is the first, with the other sign."""
+    noise = laplace(rng, scale, shape)
+    return np.r_[noise[0], -noise[0], noise[2:]]
+
+
 def phantoms(counts, epsilon):
     return np.sum(np.exp(-epsilon * np.asarray(counts))) / (2 * epsilon)
 
@@ -126,8 +138,10 @@ def handed_out(w, n):
     return whole
 
 
+TABLE = table()
+
 SOLUTIONS = [
-    (check.hist_mend, lambda seed: table(seed=seed)),
+    (check.hist_mend, own_luck(TABLE)),
     (check.hist_interval, lambda seed: half_width()),
     (check.hist_simplex, lambda seed: bisected),
     (check.hist_lattice, lambda seed: greedy),
@@ -136,39 +150,40 @@ SOLUTIONS = [
 
 WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_mend, table(1.0), "right for add/remove"),
-    (check.hist_mend, table(1.0, draw="integer"), "times as often"),
+    (check.hist_mend, table(1.0, geometric), "times as often"),
     (check.hist_mend, table(4.0), "twice the scale that privacy needs"),
-    (check.hist_mend, table(4.0, draw="integer"), "should be in 75%"),
+    (check.hist_mend, table(4.0, geometric), "should be in 75%"),
     (check.hist_mend, table(2**0.5), "√2 times that"),
     (check.hist_mend, table(8**0.5), "should be in 75%"),
-    (check.hist_mend, table(draw="normal"), "normal"),
-    (check.hist_mend, table(only_filled=True), "only filled bins"),
+    (check.hist_mend, table(lambda n, found: len(found)), "the scale is the number of bins over epsilon"),
+    (check.hist_mend, table(lambda n, found: 2 / max(n, 1)), "which is for shares"),
+    (check.hist_mend, table(law=normal), "normal"),
+    (check.hist_mend, table(lambda n, found: 2 * (found > 0)), "only filled bins"),
     (check.hist_mend, table(0.0), "no noise"),
-    (check.hist_mend, table(after=lambda printed: np.maximum(printed, 0)), "phantom people"),
-    (check.hist_mend, table(noise_of=np.abs), "no bound"),
-    (check.hist_mend, table(noise_of=lambda noise: np.maximum(noise, 0)), "infinite"),
-    (check.hist_mend, table(noise_of=lambda noise: np.full(len(noise), noise[0])), "one noise"),
+    (check.hist_mend, printed(lambda table: np.maximum(table, 0)), "printed as zero"),
+    (check.hist_mend, table(law=one_sided()), "only one of the two tables"),
+    (check.hist_mend, table(law=lambda *scale: np.maximum(laplace(*scale), 0)), "infinite"),
+    (check.hist_mend, table(law=shared()), "one noise"),
     (check.hist_mend, used_again(), "call before"),
-    (check.hist_mend, table(after=np.sort), "order of the edges"),
-    (check.hist_mend, lambda values, edges, epsilon, rng: np.histogram(values, bins=edges)[0] + rng.laplace(2 / epsilon, size=len(edges) - 1),
-     "write scale="),
+    (check.hist_mend, printed(np.sort), "order of the edges"),
+    (check.hist_mend, table(law=centred), "write scale="),
     (check.hist_mend, lambda values, edges, epsilon, rng: print(end=""), "return"),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, epsilon, rng) / max(len(values), 1), "shares"),
-    (check.hist_mend, table(after=lambda printed: histograms.simplex(printed, total=7.0)), "should be"),
-    (check.hist_mend, count_values, "which lines there are"),
-    (check.hist_mend, from_the_data, "times as often"),
-    (check.hist_mend, half_open, "upper edge"),
-    (check.hist_mend, lambda values, edges, epsilon, rng: np.bincount(np.searchsorted(edges[1:-1], values), minlength=len(edges) - 1) + rng.laplace(
-        scale=2 / epsilon, size=len(edges) - 1), "belongs to the bin above it"),
-    (check.hist_mend, lambda values, edges, epsilon, rng: np.clip(table()(values, edges, epsilon, rng), 0, len(values)), "phantom people"),
-    (check.hist_mend, table(after=lambda printed: np.maximum(np.round(printed), 0)), "phantom people"),
+    (check.hist_mend, then(TABLE, lambda table, given, rng: table / max(len(given[0]), 1)), "shares"),
+    (check.hist_mend, printed(lambda table: histograms.simplex(table, total=7.0)), "should be"),
+    (check.hist_mend, table(exact=only_lines_that_occur), "which lines there are"),
+    (check.hist_mend, table(exact=lambda values, edges, e: np.histogram(values, len(edges) - 1)[0]), "of the data"),
+    (check.hist_mend, table(exact=half_open), "upper edge"),
+    (check.hist_mend, table(exact=lambda values, edges, e: np.bincount(
+        np.searchsorted(edges[1:-1], values), minlength=len(edges) - 1)), "belongs to the bin above it"),
+    (check.hist_mend, then(TABLE, lambda table, given, rng: np.clip(table, 0, len(given[0]))), "printed as zero"),
+    (check.hist_mend, printed(lambda table: np.maximum(np.round(table), 0)), "printed as zero"),
     (check.hist_mend, redrawn, "drawn again"),
     (check.hist_mend, table(lambda n, found: 2 * (n > 0)), "as n is public"),
     (check.hist_mend, lambda *arguments: 1 / 0, "ZeroDivisionError"),
     (check.hist_mend, lambda values, edges, *rest: [np.nan] * (len(edges) - 1), "finite numbers"),
     (check.hist_mend, "no function", "expected a function"),
     (check.hist_interval, half_width(1.0), "under replace the scale is 2/epsilon"),
-    (check.hist_interval, half_width(lines=False), "holds for one line"),
+    (check.hist_interval, half_width(lines=False), "this holds for one line"),
     (check.hist_interval, lambda epsilon, k, level: 2 / epsilon * np.log(k / (1 - level)), "Bonferroni"),
     (check.hist_interval, lambda epsilon, k, level: 1.96 * 8**0.5 / epsilon, "should in"),
     (check.hist_interval, lambda epsilon, k, level: -1.0, "positive"),
@@ -187,50 +202,51 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.hist_lattice, rounded_simplex, "there is one at"),
     (check.hist_lattice, lambda w, n: bisected(w, n), "no whole number"),
     (check.hist_lattice, lambda w, n: np.r_[n, np.zeros(len(w) - 1)], "there is one at"),
-    (check.hist_lattice, lambda w, n: np.r_[n + 1, -1, np.zeros(len(w) - 2)] if len(w) > 1 else np.array([n]), "below zero"),
+    (check.hist_lattice, lambda w, n: np.r_[n + 1, -1, w[2:] * 0] if w.size > 1 else w * 0 + n, "below zero"),
     (check.hist_phantom, lambda counts, epsilon: np.sum(counts == 0) / (2 * epsilon), "a small count is clipped too"),
     (check.hist_phantom, lambda counts, epsilon: len(counts) / (2 * epsilon), "next to nothing"),
     (check.hist_phantom, lambda counts, epsilon: 2 * phantoms(counts, epsilon), "check the scale"),
-    (check.hist_phantom, lambda counts, epsilon: phantoms(counts, epsilon) + np.sum(counts), "take off the people"),
+    (check.hist_phantom, lambda counts, epsilon: phantoms(counts, epsilon) + np.sum(counts), "subtract the people"),
     (check.hist_phantom, lambda counts, epsilon: 0.0, "the answer is"),
     (check.hist_phantom, lambda counts, epsilon: 0.9995 * phantoms(counts, epsilon), "do not simulate"),
-    (check.hist_simplex, lambda v, total: histograms.simplex(v, total=total), "hist_simplex: write it without histograms.simplex"),
+    (check.hist_simplex, lambda v, total: histograms.simplex(v, total=total), "write it without histograms.simplex"),
     (check.hist_lattice, lambda w, n: histograms.lattice(w, n=n), "without histograms.simplex or histograms.lattice"),
 ]
 
 
 UNUSUAL = [
-    (check.hist_mend, table(draw="integer")),
-    (check.hist_mend, table(after=np.round)),
-    (check.hist_mend, lambda *arguments: dict(enumerate(table()(*arguments)))),
+    (check.hist_mend, table(law=geometric)),
+    (check.hist_mend, printed(np.round)),
+    (check.hist_mend, printed(lambda table: dict(enumerate(table)))),
     (check.hist_mend, as_list),
-    (check.hist_mend, table(after=lambda printed: np.maximum(printed, -3))),
-    (check.hist_mend, checking.seeded(lambda seed: table(seed=seed, after=lambda printed: printed.tolist()))),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table(after=lambda t: t + (len(values) - t.sum()) / len(t))(values, edges, epsilon, rng)),
+    (check.hist_mend, printed(lambda table: np.maximum(table, -3))),
+    (check.hist_mend, checking.seeded(own_luck(printed(lambda table: table.tolist())))),
+    (check.hist_mend, then(TABLE, lambda table, given, rng: table + (len(given[0]) - table.sum()) / len(table))),
     (check.hist_simplex, lambda v, total: bisected(v, total).tolist()),
     (check.hist_lattice, lambda w, n: greedy(w[::-1], n)[::-1].astype(float)),
-    (check.hist_phantom, lambda counts, epsilon: sum(brentq(lambda s, c=c: np.log(2 * epsilon * s) + epsilon * c, 1e-300, 1e3, xtol=1e-14) for c in counts)),
+    (check.hist_phantom, lambda counts, epsilon: sum(
+        brentq(lambda s, c=c: np.log(2 * epsilon * s) + epsilon * c, 1e-300, 1e3, xtol=1e-14) for c in counts)),
 ]
 
 LEAKS = [
-    (check.hist_mend, table(lambda n, found: np.where(found > 0, 2, 0))),
+    (check.hist_mend, table(lambda n, found: 2 * (found > 0))),
     (check.hist_mend, table(lambda n, found: 2 if n > 1 else 0)),
     (check.hist_mend, table(lambda n, found: 2 * min(1, 100 / max(n, 1)))),
     (check.hist_mend, table(lambda n, found: 2 if np.ptp(found) else 0)),
     (check.hist_mend, table(lambda n, found: 2 * (np.arange(len(found)) < 9))),
     (check.hist_mend, table(lambda n, found: 0 if found.max() == n else 2)),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, 1.0, rng)),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, max(epsilon, 0.5), rng)),
+    (check.hist_mend, given(TABLE, epsilon=1.0)),
+    (check.hist_mend, given(TABLE, epsilon=lambda epsilon: max(epsilon, 0.5))),
     (check.hist_mend, table(lambda n, found: 1 if n > 50 else 2)),
     (check.hist_mend, table(lambda n, found: 1 if n > 1000 else 2)),
     (check.hist_mend, table(lambda n, found: 1 if len(found) > 3 else 2)),
     (check.hist_mend, table(lambda n, found: min(2, max((found > 0).sum(), 1)))),
     (check.hist_mend, table(lambda n, found: min(2, max(found.max(), 1)))),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table()(values, edges, epsilon, rng) if len(values) > 1 else [np.nan] * (len(edges) - 1)),
-    (check.hist_mend, table(noise_of=lambda noise: np.r_[noise[0], -noise[0], noise[2:]])),
-    (check.hist_mend, table(noise_of=lambda noise: np.abs(noise[0]) * np.sign(noise))),
-    (check.hist_mend, table(noise_of=lambda noise: np.clip(noise, -8, 8))),
-    (check.hist_mend, table(after=lambda printed: np.sort(printed)[::-1])),
+    (check.hist_mend, where(lambda values, *rest: len(values) > 1, TABLE, lambda v, edges, e: edges[1:] * np.nan)),
+    (check.hist_mend, table(law=turned_round)),
+    (check.hist_mend, table(law=same_size())),
+    (check.hist_mend, table(law=lambda *scale: np.clip(laplace(*scale), -8, 8))),
+    (check.hist_mend, printed(lambda table: np.sort(table)[::-1])),
     (check.hist_mend, used_again()),
-    (check.hist_mend, lambda values, edges, epsilon, rng: table(seed=3)(values, edges, epsilon, rng)),
+    (check.hist_mend, fixed_seed(TABLE)),
 ]
