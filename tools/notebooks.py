@@ -161,7 +161,8 @@ def code_complaints(cell, count):
     if cell.execution_count is None:
         yield "never executed: nbval would compare nothing"
     elif cell.execution_count != count:
-        yield f"run by hand, as number {cell.execution_count} where it is number {count}: run `python tools/notebooks.py run`"
+        yield (f"run by hand, as number {cell.execution_count} where it is number {count}: "
+               "run `python tools/notebooks.py run`")
     for output in cell.outputs:
         if output.output_type == "stream" and output.name == "stderr":
             yield f"writes to stderr: {output.text.strip()[:80]}"

@@ -391,7 +391,8 @@ def still_controls(page):
 
 
 def explorer_pages(site):
-    return [path.relative_to(site).as_posix() for path, page in pages_under(site).items() if 'class="explorer"' in page.text]
+    pages = pages_under(site).items()
+    return [path.relative_to(site).as_posix() for path, page in pages if 'class="explorer"' in page.text]
 
 
 CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
@@ -582,7 +583,8 @@ def test_a_section_says_where_it_stands(site):
     text = (site / "chapters/mechanisms/gaussian.html").read_text(encoding="utf-8")
     sections = sum(page.startswith("chapters/mechanisms/") for page in PAGES) - 1
     assert f'<p class="way">Section 2 of {sections} in <a href="index.html">Mechanisms</a></p>' in text
-    assert not [path for path, page in pages_under(site).items() if path.stem.endswith("index") and 'class="way"' in page.text]
+    others = [page for path, page in pages_under(site).items() if path.stem.endswith("index")]
+    assert len(others) > 5 and not any('class="way"' in page.text for page in others)
 
 
 # ------------------------------------------------------------------------------------------- the tests above can fail: proof

@@ -171,7 +171,8 @@ def test_the_build_stops_at_errors():
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 @pytest.mark.parametrize(("target", "command"), [
-    ("book", "jupyter-book build . -W -n --keep-going"), ("test", ".venv/bin/pytest"), ("test-all", '.venv/bin/pytest -m "" --live')])
+    ("book", "jupyter-book build . -W -n --keep-going"), ("test", ".venv/bin/pytest"),
+    ("test-all", '.venv/bin/pytest -m "" --live')])
 def test_make_calls_the_plain_commands(target, command):
     shown = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert command in shown

@@ -1,7 +1,8 @@
 """The book's own Sphinx extension: what the theme and its friends do not do by themselves.
 
 * mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser; no page asks another host;
-* notebooks run side by side, with figures as SVG and with every Explorer as a static page, and run again when dplib, the data or their checkers change;
+* notebooks run side by side, with figures as SVG and with every Explorer as a static page;
+* they run again when dplib, the data or their checkers change;
 * the first page has a map of the sections, drawn from their heads, and a section says where it stands;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
