@@ -422,7 +422,7 @@ def _look_at_case(got, fitting, rows, said, blocks, low, high, epsilon, centre):
         unused = rows and abs(middle - (low + high) / 2) < error
         why = ("" if len(rows) >= blocks else "; the clipped answer of each filled block counts, too" if unused else
                f"; an empty block counts as the middle of the range: divide by {blocks}, however many are filled")
-        raise Wrong(f"{case}: the answers lie around {middle:.4g}, but should around {centre:.4g}{why}")
+        raise Wrong(f"{case}: the answers lie around {middle:.4g}, but should lie around {centre:.4g}{why}")
     compare(np.histogram(got, centre + scale * BINS)[0], _in_bins(1.0),
             {f"{case}: {words}": _in_bins(scale / spread) for words in fitting},
             lambda i: f"{case}: an error from {BINS[i]:g} to {BINS[i + 1]:g} times the scale that it needs")

@@ -188,7 +188,7 @@ def per_person(choose):
 
 
 def by_group(rows, films, most, epsilon, rng):
-    """The rows sorted by person, and a lot for each."""
+    """The rows sorted by person, and a random choice for each."""
     kept = np.zeros(films)
     for _, own in groupby(sorted(rows), key=lambda row: row[0]):
         for _, film in islice(iter(rng.permutation(np.array(list(own), dtype=object)).tolist()), most):
