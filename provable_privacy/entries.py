@@ -41,7 +41,12 @@ class Number:
 
     def judge(self, said):
         value = number(said, "", finite=False, whole=self.whole)
-        compare_number(value, self.right, "", self.words, tolerance=self.tolerance, relative=self.relative)
+        try:
+            compare_number(value, self.right, "", self.words, tolerance=self.tolerance, relative=self.relative)
+        except Wrong:
+            if any(value in np.ravel(mistake) for mistake in self.mistakes.values()):  # not called "rounded too far"
+                raise Wrong(self.words(value)) from None
+            raise
 
     def words(self, said):
         for words, values in self.mistakes.items():
