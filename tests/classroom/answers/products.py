@@ -1,4 +1,4 @@
-"""The checkers of the section on products: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the section on products."""
 import functools
 import math
 
@@ -9,13 +9,13 @@ from dplib import fdp
 from provable_privacy import check
 
 
-def stub(*arguments):
-    ...
+def joint(one, other):
+    return [np.outer(a, b).ravel() for a, b in zip(one, other, strict=True)]
 
 
 def tensor(one, other, alpha):
     """The solution of the section."""
-    p, q = (np.outer(a, b).ravel() for a, b in zip(one, other, strict=True))
+    p, q = joint(one, other)
     down = np.argsort(-np.arctan2(q, p))
     falsely, caught = np.append(0, np.cumsum(p[down])), np.append(0, np.cumsum(q[down]))
     room = falsely > 0
@@ -24,8 +24,9 @@ def tensor(one, other, alpha):
 
 def by_program(one, other, alpha):
     """The best randomized test as a linear program: an answer that shares nothing with the checker."""
-    p, q = (np.outer(a, b).ravel() for a, b in zip(one, other, strict=True))
-    return np.array([1 + linprog(-q, A_ub=[p], b_ub=[alpha], bounds=(0, 1), options={"primal_feasibility_tolerance": 1e-10}).fun])
+    p, q = joint(one, other)
+    options = {"primal_feasibility_tolerance": 1e-10}
+    return np.array([1 + linprog(-q, A_ub=[p], b_ub=[alpha], bounds=(0, 1), options=options).fun])
 
 
 def by_dplib(one, other, alpha):
@@ -37,13 +38,8 @@ def single(pair, alpha):
     return tensor(pair, ([1.0], [1.0]), alpha)
 
 
-def only_one_alike(one, other, alpha):
-    """Right only if both pairs are the same."""
-    return tensor(one, one, alpha)
-
-
 def no_coin(one, other, alpha):
-    p, q = (np.outer(a, b).ravel() for a, b in zip(one, other, strict=True))
+    p, q = joint(one, other)
     down = np.argsort(-np.arctan2(q, p), kind="stable")
     return 1 - q[down][np.cumsum(p[down]) <= alpha + 1e-12].sum()
 
@@ -54,10 +50,11 @@ def sigmas(mu, sensitivities):
 
 
 def by_search(mu, sensitivities):
-    """The least sum of variances by an optimiser that knows no formula and stops within a few millionths of the best noise."""
+    """The least sum of variances by an optimiser, which stops within a few millionths of it."""
     width = np.asarray(sensitivities, dtype=float)
-    return minimize(lambda v: (v**2).sum(), np.sqrt(width.size) * width / mu, method="SLSQP", bounds=[(0.01, None)] * width.size,
-                    constraints={"type": "eq", "fun": lambda v: (width**2 / v**2).sum() - mu**2}).x
+    exactly = {"type": "eq", "fun": lambda v: (width**2 / v**2).sum() - mu**2}
+    return minimize(lambda v: (v**2).sum(), np.sqrt(width.size) * width / mu, method="SLSQP", constraints=exactly,
+                    bounds=[(0.01, None)] * width.size).x
 
 
 def gamma(epsilon):
@@ -84,10 +81,6 @@ def symmetrised_early(phases, delta):
     return fdp.compose([(step.symmetrize(), times) for step, times in steps_of(phases)]).epsilon(delta)
 
 
-def unsampled(phases, delta):
-    return fdp.gaussian(math.sqrt(sum(times / sigma**2 for _, sigma, times in phases))).epsilon(delta)
-
-
 def steps_of(phases):
     return [(fdp.gaussian(1 / sigma).subsample(q), times) for q, sigma, times in phases]
 
@@ -105,20 +98,25 @@ def by_powers(phases, delta):
     return product.symmetrize().epsilon(delta)
 
 
-def limit(phases, delta):
-    return fdp.gaussian(math.sqrt(sum(q**2 * times * math.expm1(1 / sigma**2) for q, sigma, times in phases))).epsilon(delta)
+def bell(square):
+    """The epsilon of one Gaussian curve in place of all steps; `square(q, sigma)` is what a step adds to mu squared."""
+    def price(phases, delta):
+        return fdp.gaussian(math.sqrt(sum(times * square(q, sigma) for q, sigma, times in phases))).epsilon(delta)
+
+    return price
 
 
 def by_google(phases, delta):
     """Another accountant, on a grid rounded towards safety."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    parts = [pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=5e-4).self_compose(times) for q, sigma, times in phases]
+    parts = [pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=5e-4).self_compose(times)
+             for q, sigma, times in phases]
     return functools.reduce(lambda one, other: one.compose(other), parts).get_epsilon_for_delta(delta)
 
 
 def shaken(function, by, seed):
-    """The exercises of this section have one right answer; what varies is its last digits."""
+    """With other last digits."""
     rng = np.random.default_rng(seed)
     return lambda *arguments: np.asarray(function(*arguments)) * (1 + by * rng.uniform(-1, 1))
 
@@ -132,7 +130,7 @@ SOLUTIONS = [
 
 UNUSUAL = [
     (check.prod_tensor, by_program),
-    (check.prod_tensor, lambda one, other, alpha: float(tensor(other, one, alpha))),
+    (check.prod_tensor, lambda one, other, a: float(tensor(other, one, a))),
     (check.prod_squares, lambda mu, s: sigmas(mu, s).tolist()),
     (check.prod_squares, by_search),
     (check.prod_squares, lambda mu, s: tuple(math.sqrt(d * sum(s)) / mu for d in s)),
@@ -144,21 +142,21 @@ UNUSUAL = [
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.prod_tensor, lambda one, other, alpha: min(single(one, alpha), single(other, alpha)), "smaller of the two curves"),
-    (check.prod_tensor, lambda one, other, alpha: max(single(one, alpha), single(other, alpha)), "larger of the two curves"),
-    (check.prod_tensor, lambda one, other, alpha: max(0.0, single(one, alpha / 2) + single(other, alpha / 2) - 1), "there is a better test"),
-    (check.prod_tensor, lambda one, other, alpha: single(one, alpha) * single(other, alpha), "multiplied"),
-    (check.prod_tensor, lambda one, other, alpha: tensor(one[::-1], other[::-1], alpha), "exchanged"),
-    (check.prod_tensor, lambda one, other, alpha: tensor(one[::-1], other, alpha), "best test misses"),
-    (check.prod_tensor, lambda one, other, alpha: single(one, 1 - single(other, alpha)), "group privacy"),
+    (check.prod_tensor, lambda one, other, a: min(single(one, a), single(other, a)), "smaller of the two curves"),
+    (check.prod_tensor, lambda one, other, a: max(single(one, a), single(other, a)), "larger of the two curves"),
+    (check.prod_tensor, lambda one, other, a: max(0.0, single(one, a / 2) + single(other, a / 2) - 1), "a better test"),
+    (check.prod_tensor, lambda one, other, a: single(one, a) * single(other, a), "multiplied"),
+    (check.prod_tensor, lambda one, other, a: tensor(one[::-1], other[::-1], a), "exchanged"),
+    (check.prod_tensor, lambda one, other, a: tensor(one[::-1], other, a), "best test misses"),
+    (check.prod_tensor, lambda one, other, a: single(one, 1 - single(other, a)), "group privacy"),
     (check.prod_tensor, no_coin, "toss a coin"),
-    (check.prod_tensor, lambda one, other, alpha: 1 - tensor(one, other, alpha), "caught"),
+    (check.prod_tensor, lambda one, other, a: 1 - tensor(one, other, a), "caught"),
     (check.prod_tensor, by_dplib, "it can be exact"),
-    (check.prod_tensor, only_one_alike, "best test misses"),
-    (check.prod_tensor, lambda one, other, alpha: 1 - alpha, "best test misses"),
-    (check.prod_tensor, lambda one, other, alpha: 0.0, "best test misses"),
-    (check.prod_tensor, lambda one, other, alpha: one, "expected a number, got an array"),
-    (check.prod_tensor, lambda one, other, alpha: math.nan, "finite"),
+    (check.prod_tensor, lambda one, other, a: tensor(one, one, a), "best test misses"),
+    (check.prod_tensor, lambda one, other, a: 1 - a, "best test misses"),
+    (check.prod_tensor, lambda one, other, a: 0.0, "best test misses"),
+    (check.prod_tensor, lambda one, other, a: one, "expected a number, got an array"),
+    (check.prod_tensor, lambda one, other, a: math.nan, "finite"),
     (check.prod_tensor, lambda one: 1, "TypeError"),
     (check.prod_tensor, 3.0, "expected a function"),
     (check.prod_squares, lambda mu, s: np.asarray(s) / mu, "spends the whole mu"),
@@ -188,17 +186,17 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_band, lambda epsilon, alpha: 0, "above alpha"),
     (check.prod_band, lambda epsilon, alpha: math.inf, "finite"),
     (check.prod_band, lambda epsilon: 1, "TypeError"),
-    (check.prod_vendor, limit, "the limit once more"),
-    (check.prod_vendor, lambda phases, delta: fdp.compose(steps_of(phases)).inverse().epsilon(delta), "one direction only"),
+    (check.prod_vendor, bell(lambda q, sigma: q**2 * math.expm1(1 / sigma**2)), "the limit once more"),
+    (check.prod_vendor, lambda phases, d: fdp.compose(steps_of(phases)).inverse().epsilon(d), "one direction only"),
     (check.prod_vendor, symmetrised_early, "symmetrised before"),
-    (check.prod_vendor, unsampled, "nobody was sampled"),
+    (check.prod_vendor, bell(lambda q, sigma: 1 / sigma**2), "without sampling"),
     (check.prod_vendor, lambda phases, delta: sum(honest([phase], delta) for phase in phases), "these were added"),
     (check.prod_vendor, lambda phases, delta: honest(phases[:1], delta), "what the first phase costs alone"),
     (check.prod_vendor, lambda phases, delta: honest([(q, sigma, 1) for q, sigma, _ in phases], delta), "one step"),
     (check.prod_vendor, lambda phases, delta: honest(phases, 1e-5), "delta = 0.001"),
     (check.prod_vendor, lambda phases, delta: 1.01 * honest(phases, delta), "more than it costs"),
     (check.prod_vendor, lambda phases, delta: 0.99 * honest(phases, delta), "false promise"),
-    (check.prod_vendor, lambda phases, delta: None if delta < 1e-5 else honest(phases, delta), "is the `return` missing"),
+    (check.prod_vendor, lambda phases, d: None if d < 1e-5 else honest(phases, d), "is the `return` missing"),
     (check.prod_vendor, lambda phases, delta: "2.07", "expected a number"),
     (check.prod_vendor, lambda phases, delta: (1 - 1e-4) * honest(phases, delta), "false promise"),
     (check.prod_vendor, lambda phases, delta: math.floor(1e3 * honest(phases, delta)) / 1e3, "rounded down"),
@@ -207,7 +205,7 @@ WRONG = [  # checker, answer, a piece of what it must say
 
 
 def test_products_of_dplib_are_bounds():
-    """dplib's own product is below the exact one off the lattice, by less than 2e-4: right for a ledger, not for this exercise's digits."""
+    """dplib's own product is below the exact one off the lattice, by less than 2e-4: right for a ledger, not here."""
     one, other = ([0.2, 0.5, 0.3], [0.4, 0.1, 0.5]), ([0.1, 0.6, 0.3], [0.3, 0.3, 0.4])
     for alpha in (0.01, 0.1, 0.5):
         exact = tensor(one, other, alpha)
