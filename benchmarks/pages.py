@@ -4,7 +4,8 @@
     .venv/bin/python benchmarks/pages.py --runs 5 --only chapters/mechanisms/laplace --output pages.md
     .venv/bin/python benchmarks/pages.py --add --only reference/claims      # the other lines stay as they were measured
 
-The last line of the table is the page that Jupyter Book makes of one section's text with its own settings, in the same run.
+The last line of the table is the page that Jupyter Book makes of one section's text with its own settings, in the same
+run.
 """
 import argparse
 import datetime
@@ -37,7 +38,8 @@ LINE = {"offline": False, "latency": 40, "downloadThroughput": 10e6 / 8, "upload
 SLOWER = 4
 STOCK = """title: {title}
 execute: {{execute_notebooks: "off"}}
-parse: {{myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath, html_image, linkify, substitution, tasklist]}}
+parse:
+  myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath, html_image, linkify, substitution, tasklist]
 sphinx: {{extra_extensions: [sphinx_proof, sphinx_exercise]}}
 """
 STOCK_NAME = "Jupyter Book's own settings"
@@ -87,7 +89,7 @@ def serve(folder):
 
 
 def stock_book(folder):
-    """Jupyter Book's page of a section's notebook, as its own settings make it. MathJax comes from this server instead of another."""
+    """Jupyter Book's page of a section's notebook, as its own settings make it; MathJax comes from this server."""
     name = Path(SECTION).name
     shutil.copy(HERE.parent / f"{SECTION}.ipynb", folder)
     (folder / "_config.yml").write_text(STOCK.format(title="A section"), encoding="utf-8")
@@ -105,9 +107,17 @@ def stock_book(folder):
 def measure(browser, site, address, page):
     """One visit with nothing in the browser's memory."""
     context, files, elsewhere = browser.new_context(**PHONE), {}, set()
-    context.route(lambda url: urlsplit(url).hostname not in ("127.0.0.1", None), lambda route: (elsewhere.add(route.request.url), route.abort()))
+    context.route(
+        lambda url: urlsplit(url).hostname not in ("127.0.0.1", None),
+        lambda route: (elsewhere.add(route.request.url), route.abort()),
+    )
     tab = context.new_page()
-    tab.on("request", lambda request: files.update({urlsplit(request.url).path.lstrip("/"): 0} if request.url.startswith(address) else {}))
+    tab.on(
+        "request",
+        lambda request: files.update(
+            {urlsplit(request.url).path.lstrip("/"): 0} if request.url.startswith(address) else {}
+        ),
+    )
     session = context.new_cdp_session(tab)
     session.send("Network.enable")
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
@@ -123,31 +133,54 @@ def measure(browser, site, address, page):
 
 
 def row(page, visits):
-    middle = {what: statistics.median(visit[what] for visit in visits) if visits[0][what] is not None else None for what in visits[0]}
-    seconds = [f"{middle[what] / 1000:.1f}" if middle[what] is not None else "" for what in ("paint", "slider", "settled")]
+    middle = {
+        what: statistics.median(visit[what] for visit in visits) if visits[0][what] is not None else None
+        for what in visits[0]
+    }
+    seconds = [
+        f"{middle[what] / 1000:.1f}" if middle[what] is not None else "" for what in ("paint", "slider", "settled")
+    ]
     return f"| {page} | {middle['kB']:.0f} | {middle['requests']:.0f} | {' | '.join(seconds)} |"
 
 
 def rows_of(table):
     """The lines of an earlier table: page -> line."""
-    return {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| page")}
+    return {
+        line.split("|")[1].strip(): line
+        for line in table.splitlines()
+        if line.startswith("| ") and not line.startswith("| page")
+    }
 
 
 def report(rows, runs):
     cores, memory = os.cpu_count(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
-        "# The pages, weighed and timed", "",
+        "# The pages, weighed and timed",
+        "",
         f"{datetime.date.today()}, a {platform.system()} machine with {cores} processors and {memory:.0f} GB"
-        f"{', busy with other work' if os.getloadavg()[1] > cores else ''}; {'one visit' if runs == 1 else f'medians of {runs} visits'}.",
-        f"Chromium as a phone, 390 px wide, nothing in its memory: 10 Mbit/s, 40 ms, a processor {SLOWER} times slower than this one.",
-        "kB are what travels: text compressed, pictures and fonts as they are. Seconds are from the click to the first text, "
-        "to a first slider that answers, and to the last formula and font.", "",
-        "| page | kB | requests | first text | slider | all |", "|---|---:|---:|---:|---:|---:|",
+        f"{', busy with other work' if os.getloadavg()[1] > cores else ''}; "
+        f"{'one visit' if runs == 1 else f'medians of {runs} visits'}.",
+        f"Chromium as a phone, 390 px wide, nothing in its memory: 10 Mbit/s, 40 ms, "
+        f"a processor {SLOWER} times slower than this one.",
+        "kB are what travels: text compressed, pictures and fonts as they are. "
+        "Seconds are from the click to the first text, "
+        "to a first slider that answers, and to the last formula and font.",
+        "",
+        "| page | kB | requests | first text | slider | all |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     lines += [rows[page] for page in (*PAGES, STOCK_NAME) if page in rows]
-    return "\n".join([
-        *lines, "", f"The last page is `{SECTION}` as Jupyter Book {metadata.version('jupyter-book')} makes it with its own settings, not executed: "
-        "the same text without figures and explorers. Its MathJax came from the same server, not from another host.", ""])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"The last page is `{SECTION}` as Jupyter Book {metadata.version('jupyter-book')} makes it "
+            "with its own settings, not executed: "
+            "the same text without figures and explorers. "
+            "Its MathJax came from the same server, not from another host.",
+            "",
+        ]
+    )
 
 
 def main():
@@ -163,14 +196,18 @@ def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         stock, name = stock_book(Path(folder))
         here, there = serve(BOOK), serve(stock)
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--disable-gpu", "--disable-background-networking"]
+        )
         for run in range(arguments.runs):
             for page in arguments.only:
                 found[page].append(measure(browser, BOOK, here, page))
             found[STOCK_NAME].append(measure(browser, stock, there, name))
             print(f"visit {run + 1} of {arguments.runs}", flush=True)
         browser.close()
-    earlier = rows_of(arguments.output.read_text(encoding="utf-8")) if arguments.add and arguments.output.exists() else {}
+    earlier = (
+        rows_of(arguments.output.read_text(encoding="utf-8")) if arguments.add and arguments.output.exists() else {}
+    )
     text = report(earlier | {page: row(page, visits) for page, visits in found.items()}, arguments.runs)
     print(text)
     arguments.output.write_text(text, encoding="utf-8")

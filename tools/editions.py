@@ -1,10 +1,12 @@
 """Make the editions that are not the web page.
 
-    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with the wheel of dplib;
-                                            in the instructors' also the question bank with its answers, and once more without
-                                            them, for a public release
-    python tools/editions.py pdf            the book as a PDF, from the pages that make book has built
-    python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of it
+    python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with
+    the wheel of dplib;
+                                            in the instructors' also the question bank with its answers, and once more
+                                            without them, for a public release
+    python tools/editions.py pdf            the book as a PDF, from the pages that make book has built python
+    tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of
+    it
 
 They are written into _build/notebooks and _build/pdf. Run it with the Python of .venv (make notebooks and make pdf do).
 """
@@ -33,7 +35,9 @@ def notebooks():
     shutil.rmtree(ROOT / "build", ignore_errors=True)        # where setuptools would find modules that are gone
     for old in folder.glob("*.whl"):
         old.unlink()
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True
+    )
     wheel, = folder.glob("*.whl")
     branch(folder, wheel)
     for made in pack(folder, wheel, papers()):
@@ -50,8 +54,11 @@ the same notebooks, with `course/questions_with_answers.md`.
 
 
 def papers():
-    """What an archive holds besides notebooks: the answers to the question bank, or, where everybody may load it, how to get them."""
-    return {"instructor": {"course/questions_with_answers.md": questionbank.booklet()}, "instructor-open": {"course/README.md": OPEN}}
+    """What an archive holds besides notebooks: the answers to the question bank, or how to get them."""
+    return {
+        "instructor": {"course/questions_with_answers.md": questionbank.booklet()},
+        "instructor-open": {"course/README.md": OPEN},
+    }
 
 
 def pdf(wanted=()):
@@ -72,7 +79,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     editions = parser.add_subparsers(dest="edition", required=True)
     editions.add_parser("notebooks", help="plain notebooks for students and for instructors")
-    editions.add_parser("pdf", help="the book as a PDF, or a part of it").add_argument("pages", nargs="*", metavar="PAGE")
+    editions.add_parser("pdf", help="the book as a PDF, or a part of it").add_argument(
+        "pages", nargs="*", metavar="PAGE"
+    )
     chosen = parser.parse_args()
     if chosen.edition == "notebooks":
         notebooks()

@@ -23,7 +23,7 @@ CODE = re.compile(r"`[^`]*`")
 
 @dataclass
 class Entry:
-    """A question or an answer: its name, such as Q1.2, its chapter, its stars and title (of a question), and the text below."""
+    """A question or an answer: its name, such as Q1.2, its chapter, the stars and title of a question, and its text."""
 
     name: str
     chapter: int
@@ -41,22 +41,61 @@ def entries(text: str) -> list[Entry]:
     found = list(HEADING.finditer(text))
     ends = [*(match.start() for match in found[1:]), len(text)]
     chapters = re.compile(r"\n## .*", re.DOTALL)
-    return [Entry(match[1], int(match[2]), match[3] or "", match[4] or "", chapters.sub("", text[match.end():end]).strip())
-            for match, end in zip(found, ends)]
+    return [
+        Entry(
+            match[1], int(match[2]), match[3] or "", match[4] or "", chapters.sub("", text[match.end() : end]).strip()
+        )
+        for match, end in zip(found, ends)
+    ]
 
 
 def read(name: str) -> str:
     return (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------------------------ the numbers of an answer
+# ------------------------------------------------------------------------------------------- the numbers of an answer
+
 
 def names() -> dict:
     """What the line of a number may use."""
-    from dplib import anonymity, attacks, audit, budget, data_dependent, distributions, fdp, histograms, local, mechanisms, quantiles, sensitivity, svt
+    from dplib import (
+        anonymity,
+        attacks,
+        audit,
+        budget,
+        data_dependent,
+        distributions,
+        fdp,
+        histograms,
+        local,
+        mechanisms,
+        quantiles,
+        sensitivity,
+        svt,
+    )
 
-    modules = (anonymity, attacks, audit, budget, data_dependent, distributions, fdp, histograms, local, mechanisms, quantiles, sensitivity, svt)
-    return {"math": math, "np": np, "Phi": ndtr, "Phi_inv": ndtri, **{module.__name__.rpartition(".")[2]: module for module in modules}}
+    modules = (
+        anonymity,
+        attacks,
+        audit,
+        budget,
+        data_dependent,
+        distributions,
+        fdp,
+        histograms,
+        local,
+        mechanisms,
+        quantiles,
+        sensitivity,
+        svt,
+    )
+    return {
+        "math": math,
+        "np": np,
+        "Phi": ndtr,
+        "Phi_inv": ndtri,
+        **{module.__name__.rpartition(".")[2]: module for module in modules},
+    }
 
 
 def stated(number: str) -> tuple[float, float]:
@@ -67,7 +106,7 @@ def stated(number: str) -> tuple[float, float]:
 
 
 def troubles(answer: Entry) -> list[str]:
-    """What is wrong with the numbers of an answer: lines that do not compute, numbers in bold without a line, lines without a number."""
+    """What is wrong with an answer: lines that do not compute, bold numbers without a line, lines without a number."""
     prose, block = BLOCK.sub("", answer.text), "\n".join(BLOCK.findall(answer.text))
     found, claimed = [], set()
     for line in filter(None, block.splitlines()):
@@ -84,22 +123,35 @@ def troubles(answer: Entry) -> list[str]:
             found.append(f"{answer.name}: {line} is {computed:.8g}")
     bold = {words for words in BOLD.findall(CODE.sub("", prose)) if re.search(r"\d", words)}
     found += [f"{answer.name}: {number} is bold and has no line" for number in sorted(bold - claimed)]
-    return found + [f"{answer.name}: {number} has a line and is not bold in the text" for number in sorted(claimed - bold)]
+    return found + [
+        f"{answer.name}: {number} has a line and is not bold in the text" for number in sorted(claimed - bold)
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------- for the instructor
+# ------------------------------------------------------------------------------------------------- for the instructor
+
 
 def booklet() -> str:
     """Questions and answers in one Markdown file, each answer below its question."""
     answers = {answer.name: answer.text for answer in entries(read("answers"))}
-    head = read("answers").partition("\n### ")[0].strip().replace("# Answers to the question bank", "# Questions with answers")
+    head = (
+        read("answers")
+        .partition("\n### ")[0]
+        .strip()
+        .replace("# Answers to the question bank", "# Questions with answers")
+    )
     parts, chapter = [head], None
     chapters = dict(re.findall(r"^## (\d+) (.+)$", read("questions"), re.MULTILINE))
     for question in entries(read("questions")):
         if question.chapter != chapter:
             chapter = question.chapter
             parts.append(f"## {chapter} {chapters[str(chapter)]}")
-        parts += [f"### {question.name} {question.stars} {question.title} ({question.points} points)", question.text, "**Answer.**", answers[question.name]]
+        parts += [
+            f"### {question.name} {question.stars} {question.title} ({question.points} points)",
+            question.text,
+            "**Answer.**",
+            answers[question.name],
+        ]
     return "\n\n".join(parts) + "\n"
 
 

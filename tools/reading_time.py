@@ -1,9 +1,11 @@
 """How long a section takes to read: its main path, counted.
 
-    python tools/reading_time.py [FILES]      one line a section: words, formulas, code, sliders, minutes, what it states
+    python tools/reading_time.py [FILES]      one line a section: words, formulas, code, sliders, minutes, what it
+    states
 
-The main path is what a reader needs for the exercises of one and two stars and for later sections. Not on it: parts whose
-heading begins with "Going deeper", folded blocks (proofs, hints, answers), the exercises, and cells that are folded on the page.
+The main path is what a reader needs for the exercises of one and two stars and for later sections. Not on it: parts
+whose heading begins with "Going deeper", folded blocks (proofs, hints, answers), the exercises, and cells that are
+folded on the page.
 """
 import re
 import sys
@@ -16,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 WORDS_A_MINUTE, MINUTES_A_FORMULA, MINUTES_A_LINE, MINUTES_AN_EXPLORER = 100, 0.5, 7 / 60, 1.0
 FOLDED_TAGS = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
 DEEPER, EXERCISES = "Going deeper", "Exercises"
-FORMULA = re.compile(r"^`{3,}\{math\}.*?^`{3,}$|^\$\$.*?\$\$|^\\begin\{(?:align|equation)\*?\}.*?^\\end\{\w+\*?\}", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(
+    r"^`{3,}\{math\}.*?^`{3,}$|^\$\$.*?\$\$|^\\begin\{(?:align|equation)\*?\}.*?^\\end\{\w+\*?\}",
+    re.MULTILINE | re.DOTALL,
+)
 STATED = re.compile(r"Reading time: about (\d+) minutes; exercises: about (\d+) minutes\.")
 
 
@@ -83,7 +88,9 @@ def without_folds(text):
 
 
 def words(text):
-    text = re.sub(r"^(?::{3,}|`{3,})(?:\{[\w:-]+\})?|^:[\w-]+:.*$|^\([\w-]+\)=$|<!--.*?-->", " ", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^(?::{3,}|`{3,})(?:\{[\w:-]+\})?|^:[\w-]+:.*$|^\([\w-]+\)=$|<!--.*?-->", " ", text, flags=re.MULTILINE
+    )
     text = re.sub(r"\{[\w:]+\}`([^`<]*)(?:<[^`]*>)?`", r"\1", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\$[^$\n]+\$|`[^`\n]+`", " formula ", text)
@@ -115,13 +122,19 @@ def stated(cells):
 
 def main(arguments):
     files = [Path(name) for name in arguments] or sorted((ROOT / "chapters").rglob("*.ipynb"))
-    print(f"{'section':32} {'words':>5} {'formulas':>8} {'lines':>5} {'sliders':>7} {'minutes':>7} {'stated':>6} {'deeper, words':>13}")
+    print(
+        f"{'section':32} {'words':>5} {'formulas':>8} {'lines':>5} {'sliders':>7} "
+        f"{'minutes':>7} {'stated':>6} {'deeper, words':>13}"
+    )
     for path in files:
         cells = nbformat.read(path, as_version=4).cells
         here, deeper = count(cells)
         said = stated(cells)
-        print(f"{path.parent.name + '/' + path.stem:32} {here.words:5} {here.formulas:8} {here.lines:5} {here.explorers:7} "
-              f"{here.minutes:7.0f} {said[0] if said else '-':>6} {deeper.words:13}")
+        print(
+            f"{path.parent.name + '/' + path.stem:32} {here.words:5} {here.formulas:8} {here.lines:5} "
+            f"{here.explorers:7} "
+            f"{here.minutes:7.0f} {said[0] if said else '-':>6} {deeper.words:13}"
+        )
 
 
 if __name__ == "__main__":

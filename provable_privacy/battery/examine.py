@@ -110,7 +110,7 @@ def examine(
     return Finding(bool(found), found, bound, _looked(form, runs), _unseen(epsilon, delta, runs))
 
 
-def _form(outputs) -> Form:
+def _form(outputs: list) -> Form:
     """What all outputs look like."""
     kinds = {_kind(output) for output in outputs}
     if kinds == {"number"}:

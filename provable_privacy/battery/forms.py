@@ -46,7 +46,11 @@ def sides(pair, m):
 class Form:
     """How one output is read; columns to hunt in, of one call (`statistics`) and of two in turn (`joint`)."""
 
-    columns, views = 1, ()
+    columns: int | property = 1
+    views: tuple = ()
+
+    def read(self, got):  # one output as a number or a row of them; `Wrong` for what is none
+        raise NotImplementedError
 
     def numbers(self, x):  # those that should be near the truth, and what they are called
         return x[:, :0], []

@@ -1,4 +1,5 @@
 """One interactive figure that works everywhere: with a kernel, in a page without one, and as a line of text."""
+
 import base64
 import html
 import io
@@ -102,7 +103,7 @@ class Explorer:
         def redraw(_=None):
             try:
                 view.value = live_picture(*self._draw({name: control.value for name, control in controls.items()}))
-            except Exception as error:           # a widget swallows exceptions: show this one where the figure would be
+            except Exception as error:  # a widget swallows exceptions: show this one where the figure would be
                 view.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
         for control in controls.values():
@@ -118,7 +119,7 @@ class Explorer:
     def _draw(self, values):
         with matplotlib.rc_context(style.RC):
             figure, sentence = self.draw(**values)
-        pyplot.close(figure)                     # or a notebook shows it a second time
+        pyplot.close(figure)  # or a notebook shows it a second time
         return figure, sentence
 
 

@@ -1,6 +1,7 @@
 """A matplotlib figure as a list of marks: what is drawn, in whole tenths of a point, so that marks can be compared,
 shared and written as SVG.
 """
+
 import base64
 import html
 import io
@@ -21,8 +22,8 @@ from provable_privacy import style
 
 __all__ = ["PAINTS", "Mark", "draw", "markup", "picture", "tidy"]
 
-UNITS = 10                                       # in a point
-PLAIN_SIZE = 10                                  # points: a text of this size needs no attribute
+UNITS = 10  # in a point
+PLAIN_SIZE = 10  # points: a text of this size needs no attribute
 # a layout leaves room for the letters of a phone, which are larger by so much
 ROOM = 1.15
 
@@ -55,12 +56,12 @@ POWER = re.compile(r"\$\\mathdefault\{(.*)\}\$")  # what a logarithmic axis writ
 class Mark(NamedTuple):
     """One path, or one text or image."""
 
-    clip: tuple | None                           # x, y, width and height of the window through which it is seen
+    clip: tuple | None  # x, y, width and height of the window through which it is seen
     # a path's attributes; None for a text or an image, which is written as it is
     look: str | None
     # neighbours of the same look may be one path: lines that cover what they cross
     joins: bool
-    body: str                                    # a path's commands, or the element
+    body: str  # a path's commands, or the element
 
 
 def draw(figure, renderer=None):
@@ -92,7 +93,7 @@ class Renderer(RendererBase):
     def draw(self, figure):
         self.width, self.height = (figure.get_size_inches() * 72).tolist()
         self.marks = []
-        Canvas(figure, self)                     # the figure has it from now on
+        Canvas(figure, self)  # the figure has it from now on
         figure.draw(self)
         return round(self.width * UNITS), round(self.height * UNITS), self.marks
 
@@ -103,7 +104,7 @@ class Renderer(RendererBase):
         return tuple(ROOM * size for size in super().get_text_width_height_descent(s, prop, ismath))
 
     def get_image_magnification(self):
-        return 3                                 # 216 dots an inch
+        return 3  # 216 dots an inch
 
     def option_scale_image(self):
         return True
@@ -147,8 +148,8 @@ class Renderer(RendererBase):
             return
         (left, top), (right, bottom) = seen.min(axis=0).tolist(), seen.max(axis=0).tolist()
         extent = (left - pen // 2, top - pen // 2, right + pen // 2, bottom + pen // 2)
-        if fill and (not stroke or stroke == fill) and np.array_equal(path.codes[:len(ROUND)], ROUND):
-            x, y = (left + right) // 2, (top + bottom) // 2      # a dot of a round pen
+        if fill and (not stroke or stroke == fill) and np.array_equal(path.codes[: len(ROUND)], ROUND):
+            x, y = (left + right) // 2, (top + bottom) // 2  # a dot of a round pen
             look = f'{painted("stroke", fill)} stroke-width="{right - left + pen}" stroke-linecap="round"'
             self.add(look, f"M{x} {y}h0", extent, gc, joins=fill[1] == 1)
             return
@@ -156,14 +157,15 @@ class Renderer(RendererBase):
         if stroke:
             look += painted("stroke", stroke) + f' stroke-width="{pen}"' * (pen != UNITS) + dashes(gc)
             look += ' stroke-linejoin="miter"' * (gc.get_joinstyle() == "miter") + (
-                "" if gc.get_capstyle() == "projecting" else f' stroke-linecap="{gc.get_capstyle()}"')
+                "" if gc.get_capstyle() == "projecting" else f' stroke-linecap="{gc.get_capstyle()}"'
+            )
         body = commands(points.tolist(), path.codes.tolist())
         if body:
             self.add(look, body, extent, gc, joins=not fill and stroke[1] == 1)
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
         words = spans(s) if ismath else html.escape(tidy(s), quote=False)
-        if words is None:                        # a formula: its outlines
+        if words is None:  # a formula: its outlines
             super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
             return
         # the end by which the text is held, for a reader's letters are not matplotlib's
@@ -198,7 +200,7 @@ class Renderer(RendererBase):
         )
         (x0, y0), (x1, y1) = np.rint(ends).astype(int).tolist()
         # its first row is at the bottom, unless the axis is turned
-        rows = im[::-1 if y1 < y0 else 1, ::1 if x0 < x1 else -1]
+        rows = im[:: -1 if y1 < y0 else 1, :: 1 if x0 < x1 else -1]
         png = io.BytesIO()
         Image.fromarray(np.ascontiguousarray(rows)).convert("RGBA" if (im[..., 3] < 255).any() else "RGB").save(
             png, "PNG", optimize=True
@@ -284,7 +286,7 @@ def commands(points, codes):
             line()
             if code == Path.MOVETO:
                 if last == "M":
-                    out.pop()                    # nothing was drawn from there
+                    out.pop()  # nothing was drawn from there
                 out.append(f"M{x} {y}")
                 start = x, y
             elif code == Path.CLOSEPOLY:

@@ -1,4 +1,5 @@
 """An Explorer for a page without a kernel: all frames as pieces that they share, behind a page's own controls."""
+
 import hashlib
 import html
 import importlib.resources

@@ -1,4 +1,5 @@
 """Frames as lists of pieces: what several frames share is written once."""
+
 import itertools
 
 __all__ = ["pool"]
@@ -33,7 +34,7 @@ def pool(frames):
     for frame in frames:
         cut = []
         for place, one in enumerate(frame):
-            if place and len(after[frame[place - 1]]) == len(before[one]) == 1:      # they are always neighbours
+            if place and len(after[frame[place - 1]]) == len(before[one]) == 1:  # they are always neighbours
                 cut[-1].append(one)
             else:
                 cut.append([one])

@@ -17,6 +17,7 @@ from lxml.html import HtmlElement, builder
 HERE = Path(__file__).parent
 LEFT_OUT = (
     "reference/dplib",
+    "reference/provable_privacy",
     "course",
 )  # of the whole book: eighty pages of signatures, and what is for those who teach
 FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"

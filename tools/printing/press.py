@@ -51,9 +51,10 @@ TOO_WIDE = """() => {
     for (const one of document.querySelectorAll("main :is(mjx-container, table, pre, img, svg, p, li, dt)"))
         if (one.getBoundingClientRect().right > edge)
             found.push(`wider than the paper: ${one.textContent.slice(0, 60) || one.outerHTML.slice(0, 60)}`);
-    for (const part of document.querySelectorAll("svg svg[overflow=hidden]"))       /* a bar without an end runs over pages */
+    for (const part of document.querySelectorAll("svg svg[overflow=hidden]"))  /* an endless bar */
         if (getComputedStyle(part).overflow !== "hidden")
-            found.push(`a picture leaves its frame: ${part.closest("[aria-label]")?.getAttribute("aria-label").slice(0, 60)}`);
+            found.push(`a picture leaves its frame: ${part.closest("[aria-label]")
+                ?.getAttribute("aria-label").slice(0, 60)}`);
     return found;
 }"""
 FILL = """numbers => {
