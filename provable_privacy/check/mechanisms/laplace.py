@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from dplib import sensitivity as sens
 from provable_privacy.battery import Crowd, Numbers, Pair, battery, drawn, luck
@@ -143,7 +143,7 @@ SHORT = {
         _interval(lambda k, b, beta: b * math.log(1 / beta)),
     "this leaves β on either side, 2β in all: both sides count": _interval(lambda k, b, beta: b * math.log(0.5 / beta)),
     "this is the normal law's interval; Laplace tails are longer":
-        _interval(lambda k, b, beta: norm.isf(beta / 2) * math.sqrt(2) * b),
+        _interval(lambda k, b, beta: -ndtri(beta / 2) * math.sqrt(2) * b),
     "the scale is Δ/ε": lambda noisy, step, epsilon, beta: INTERVAL(noisy, 1.0, epsilon, beta),
 }
 
