@@ -1,14 +1,33 @@
-"""The checkers of the section on membership: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the exercises of the section on membership."""
 import checking
 import numpy as np
 
 from dplib.attacks import tpr_at, tracing
 from provable_privacy import check
+from provable_privacy.battery.makers import (
+    centred,
+    clipped,
+    fixed_seed,
+    geometric,
+    given,
+    laplace,
+    noisy,
+    normal,
+    own_luck,
+    shared,
+    then,
+    where,
+)
 
 
 def distances(released, population, targets):
     """Homer's question: nearer to the release than to the population?"""
     return np.abs(targets - population).sum(axis=1) - np.abs(targets - released).sum(axis=1)
+
+
+def likelihoods(released, population, targets):
+    released = np.clip(released, 0.001, 0.999)
+    return targets @ np.log(released / population) + (1 - targets) @ np.log((1 - released) / (1 - population))
 
 
 def disproved(tpr, fpr):
@@ -36,27 +55,37 @@ def never_above_all(members, strangers, fpr):
     return max([np.mean(members >= line) for line in strangers if np.mean(strangers >= line) <= fpr], default=0.0)
 
 
+def strictly(members, strangers, fpr):
+    """Fewer than the allowed share of strangers."""
+    return max((np.mean(members >= line) for line in members if np.mean(strangers >= line) < fpr), default=0)
+
+
 def optimist(members, strangers, fpr):
     """Breaks ties in favour of the attacker."""
     return tpr_at(members + 1e-9, strangers, fpr=fpr)
 
 
-def means(factor=1.0, *, scale=None, draw="laplace", shared=False, seed=None, cut=False, correlated=False):
-    """A learner's private means, right unless told otherwise."""
-    own = None if seed is None else np.random.default_rng(seed)
+def exact(table, epsilon):
+    return table.mean(axis=0)
 
-    def function(table, epsilon, rng):
-        rng, (n, d) = own or rng, table.shape
-        b = factor * (scale(n, d) if scale else d / n) / epsilon
-        noise = rng.laplace(scale=b, size=d) if draw == "laplace" else rng.normal(scale=b, size=d)
-        if shared:
-            noise = np.full(d, noise[0])
-        if correlated and d > 1:
-            noise[1] = noise[0]
-        released = table.mean(axis=0) + noise
-        return np.clip(released, 0, 1) if cut else released
 
-    return function
+def scale(table, epsilon):
+    n, d = table.shape
+    return d / n / epsilon
+
+
+def means(b=lambda n, d: d / n, law=laplace):
+    """A learner's private means, right unless told otherwise; `b` is the scale at ε = 1."""
+    return noisy(exact, lambda table, epsilon: b(*table.shape) / epsilon, law)
+
+
+def by_table(b):
+    """With a scale, at ε = 1, that depends on more than the size of the table."""
+    return noisy(exact, lambda table, epsilon: b(table) / epsilon)
+
+
+RIGHT = means()
+WHOLE_SUMS = noisy(lambda table, epsilon: table.sum(axis=0), lambda table, epsilon: table.shape[1] / epsilon, geometric)
 
 
 def from_sums(table, epsilon, rng):
@@ -65,77 +94,27 @@ def from_sums(table, epsilon, rng):
     return [(table[:, j].sum() + rng.laplace(scale=d / epsilon)) / n for j in range(d)]
 
 
-def frozen(table, epsilon, rng):
-    n, d = table.shape
-    return table.mean(axis=0) + np.random.default_rng(1).laplace(scale=d / n / epsilon, size=d)
+def cell_by_cell(condition):
+    """Exact in the columns where the condition holds."""
+    return then(RIGHT, lambda out, table, rng: np.where(condition(table[0]), table[0].mean(axis=0), out))
 
 
-def own_means(seed):
-    return means(seed=seed)
+def second_like_first(rng, scale, shape):
+    """The second noise is the first one."""
+    noise = rng.laplace(scale=scale, size=shape)
+    noise[1:2] = noise[:1]
+    return noise
 
 
-def whole(seed):
-    """Geometric noise on the sums."""
-    own = np.random.default_rng(seed)
-
-    def function(table, epsilon, rng):
-        n, d = table.shape
-        p = -np.expm1(-epsilon / d)
-        return (table.sum(axis=0) + own.geometric(p, d) - own.geometric(p, d)) / n
-
-    return function
+def second_of_the_same_size(rng, scale, shape):
+    noise = rng.laplace(scale=scale, size=shape)
+    noise[1:2] = np.abs(noise[0]) * rng.choice([-1, 1])
+    return noise
 
 
-# ------------------------------------------------------------------------------------------------- leaks, as a student would write them
-
-def only_where_somebody(table, epsilon, rng):
-    return np.where(table.sum(axis=0) > 0, means()(table, epsilon, rng), 0)
-
-
-def not_where_everybody(table, epsilon, rng):
-    return np.where(table.mean(axis=0) == 1, 1, means()(table, epsilon, rng))
-
-
-def exact_where_one(table, epsilon, rng):
-    return np.where(table.sum(axis=0) == 1, table.mean(axis=0), means()(table, epsilon, rng))
-
-
-def same_size(table, epsilon, rng):
-    released = means()(table, epsilon, rng)
-    released[1:2] = table.mean(axis=0)[1:2] + abs(released[0] - table[:, 0].mean()) * rng.choice([-1, 1])
-    return released
-
-
-def noises_that_sum_to_zero(table, epsilon, rng):
-    n, d = table.shape
-    noise = rng.laplace(scale=d / n / epsilon, size=d)
-    return table.mean(axis=0) + (noise - noise.mean() if d > 1 else noise)
-
-
-def last_row_twice(table, epsilon, rng):
-    n, d = table.shape
-    return np.vstack([table, table[-1:]]).mean(axis=0) + rng.laplace(scale=d / n / epsilon, size=d)
-
-
-def less_noise_where_rare(table, epsilon, rng):
-    n, d = table.shape
-    return table.mean(axis=0) + rng.laplace(scale=d / n / epsilon, size=d) * np.maximum(2 * table.std(axis=0), 0.03)
-
-
-def changes_its_table(table, epsilon, rng):
-    released = means()(table, epsilon, rng)
-    table[:] = 0
-    return released
-
-
-def cut_tails(table, epsilon, rng):
-    n, d = table.shape
-    return table.mean(axis=0) + np.clip(rng.laplace(scale=d / n / epsilon, size=d), -2 * d / n / epsilon, 2 * d / n / epsilon)
-
-
-def remembers():
-    kept = {}
-    return lambda table, epsilon, rng: table.mean(axis=0) + kept.setdefault(table.shape, means()(0 * table, epsilon, rng))
+def sum_zero(rng, scale, shape):
+    noise = rng.laplace(scale=scale, size=shape)
+    return noise - noise.mean() if len(noise) > 1 else noise
 
 
 def drawn_again(high):
@@ -151,63 +130,55 @@ def drawn_again(high):
     return function
 
 
-def never_much_noise(table, epsilon, rng):
-    return means()(table, max(epsilon, 0.3), rng)
+def changes_its_table(out, table, rng):
+    table[0][:] = 0
+    return out
 
 
-def less_for_large_tables(table, epsilon, rng):
-    return means(1 if len(table) < 100 else 0.3)(table, epsilon, rng)
+def remembers():
+    """Keeps the noise of its first call on tables of a size."""
+    noise = {}
+
+    def function(table, epsilon, rng):
+        return exact(table, epsilon) + noise.setdefault(table.shape, RIGHT(0 * table, epsilon, rng))
+
+    return function
 
 
-def for_epsilon_one(table, epsilon, rng):
-    return means()(table, 1.0, rng)
-
-
-def for_four_columns(table, epsilon, rng):
-    return means(scale=lambda n, d: min(d, 4) / n / (1 if d < 4 else 2))(table, epsilon, rng)
-
-
-def for_columns_that_vary(table, epsilon, rng):
-    return means(scale=lambda n, d: (np.count_nonzero(np.ptp(table, axis=0)) or d) / n)(table, epsilon, rng)
-
-
-def for_the_rows_furthest_apart(table, epsilon, rng):
+def furthest(table):
+    """How far two rows of the table are from each other at most."""
     rows = np.unique(table, axis=0)
-    return means(scale=lambda n, d: (np.abs(rows[:, None] - rows).sum(axis=2).max() or d) / n)(table, epsilon, rng)
+    return np.abs(rows[:, None] - rows).sum(axis=2).max() or table.shape[1]
 
 
 def equal_columns_once(table, epsilon, rng):
-    n, d = table.shape
-    noise = {column.tobytes(): rng.laplace(scale=d / n / epsilon) for column in table.T}
+    noise = {column.tobytes(): rng.laplace(scale=scale(table, epsilon)) for column in table.T}
     return [column.mean() + noise[column.tobytes()] for column in table.T]
 
 
-def exact_where_all(table, epsilon, rng):
-    return table.mean(axis=0) if table.all() else means()(table, epsilon, rng)
-
-
-def first_eight(table, epsilon, rng):
-    return np.where(np.arange(table.shape[1]) < 8, means()(table, epsilon, rng), table.mean(axis=0))
-
-
-def eight_at_most(table, epsilon, rng):
-    return means(scale=lambda n, d: min(d, 8) / n)(table, epsilon, rng)
-
-
-def half_for_more_than_forty(table, epsilon, rng):
-    return means(0.5 if len(table) > 40 else 1)(table, epsilon, rng)
-
-
-def one_row_fewer(table, epsilon, rng):
-    n, d = table.shape
-    return table.sum(axis=0) / max(n - 1, 1) + rng.laplace(scale=d / n / epsilon, size=d)
-
-
 LEAKS = [(check.mem_release, leak) for leak in (
-    only_where_somebody, not_where_everybody, exact_where_one, same_size, noises_that_sum_to_zero, last_row_twice, less_noise_where_rare,
-    changes_its_table, cut_tails, never_much_noise, remembers(), less_for_large_tables, for_epsilon_one, for_four_columns,
-    for_columns_that_vary, for_the_rows_furthest_apart, equal_columns_once, exact_where_all, first_eight, eight_at_most, half_for_more_than_forty,
-    one_row_fewer)]
+    then(RIGHT, lambda out, table, rng: np.where(table[0].any(axis=0), out, 0)),
+    cell_by_cell(lambda table: table.mean(axis=0) == 1),
+    cell_by_cell(lambda table: table.sum(axis=0) == 1),
+    means(law=second_of_the_same_size),
+    means(law=sum_zero),
+    noisy(lambda table, epsilon: np.vstack([table, table[-1:]]).mean(axis=0), scale),
+    by_table(lambda table: table.shape[1] / len(table) * np.maximum(2 * table.std(axis=0), 0.03)),
+    then(RIGHT, changes_its_table),
+    means(law=clipped(2)),
+    given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.3)),
+    remembers(),
+    means(lambda n, d: d / n * (1 if n < 100 else 0.3)),
+    given(RIGHT, epsilon=1.0),
+    means(lambda n, d: min(d, 4) / n / (1 if d < 4 else 2)),
+    by_table(lambda table: (np.count_nonzero(np.ptp(table, axis=0)) or table.shape[1]) / len(table)),
+    by_table(lambda table: furthest(table) / len(table)),
+    equal_columns_once,
+    where(lambda table, epsilon: table.all(), exact, RIGHT),
+    cell_by_cell(lambda table: np.arange(table.shape[1]) >= 8),
+    means(lambda n, d: min(d, 8) / n),
+    means(lambda n, d: d / n * (1 if n <= 40 else 0.5)),
+    noisy(lambda table, epsilon: table.sum(axis=0) / max(len(table) - 1, 1), scale))]
 
 
 BELIEF = {"coin": 5 / 6, "town": 5 / 1004, "ratio": 999}
@@ -217,11 +188,11 @@ SOLUTIONS = [
     (check.mem_tpr, lambda seed: lambda members, others, fpr: tpr_at(members, others, fpr=fpr)),
     (check.mem_base, lambda seed: BELIEF),
     (check.mem_epsilon, lambda seed: disproved),
-    (check.mem_release, own_means),
+    (check.mem_release, own_luck(RIGHT)),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.mem_score, lambda r, p, x: -tracing(r, p, x), "sign round"),
+    (check.mem_score, lambda r, p, x: -tracing(r, p, x), "change the sign"),
     (check.mem_score, lambda r, p, x: -np.abs(x - r).sum(axis=1), "same side"),
     (check.mem_score, lambda r, p, x: x @ p, "same side"),
     (check.mem_score, lambda r, p, x: (x - p) @ np.sign(r - p), "how far out"),
@@ -229,13 +200,13 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_score, lambda r, p, x: np.full(len(x), np.nan), "got nan"),
     (check.mem_score, lambda r: 0, "TypeError"),
     (check.mem_tpr, by_quantile, "equal"),
-    (check.mem_tpr, above_quantile, "a quantile as the line"),
+    (check.mem_tpr, above_quantile, "more than allowed"),
     (check.mem_tpr, lambda m, s, f: np.mean(np.array(m) > np.percentile(s, 100 - 100 * f)), "accuses 1 of 4 strangers"),
     (check.mem_tpr, never_above_all, "all lines"),
     (check.mem_tpr, optimist, "equal scores pass together"),
     (check.mem_tpr, lambda m, s, f: np.mean(m > np.quantile(s, 1 - f, method="higher")), "not one quantile alone"),
     (check.mem_tpr, lambda m, s, f: 0.0, "all lines"),
-    (check.mem_tpr, lambda m, s, f: max((np.mean(m >= line) for line in m if np.mean(s >= line) < f), default=0), "just the allowed share"),
+    (check.mem_tpr, strictly, "just the allowed share"),
     (check.mem_base, {**BELIEF, "coin": 0.95}, "another question"),
     (check.mem_base, {**BELIEF, "coin": 5}, "these are the odds"),
     (check.mem_base, {**BELIEF, "town": 5 / 999}, "these are the odds"),
@@ -251,24 +222,25 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - fpr) / (1 - tpr))), "change places"),
     (check.mem_epsilon, lambda tpr, fpr: disproved(tpr, fpr) / np.log(2), "natural logarithms"),
     (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - tpr) / (1 - fpr))), "both ways"),
-    (check.mem_epsilon, lambda tpr, fpr: np.inf if {tpr, fpr} & {0, 1} else disproved(tpr, fpr), "equal rates disprove no ε"),
+    (check.mem_epsilon, lambda tpr, fpr: np.inf if {tpr, fpr} & {0, 1} else disproved(tpr, fpr), "equal rates disprove "
+                                                                                                 "no ε"),
     (check.mem_epsilon, lambda tpr, fpr: min(disproved(tpr, fpr), 50), "rules out every ε"),
-    (check.mem_epsilon, lambda tpr, fpr: abs(np.log(tpr / fpr)) if tpr > 0.4 and fpr < 0.1 else 1 / 0, "ZeroDivisionError"),
-    (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0), "no noise at all"),
-    (check.mem_release, means(scale=lambda n, d: 1 / n), "each mean alone"),
-    (check.mem_release, means(scale=lambda n, d: d), "made for sums"),
-    (check.mem_release, means(0.5), "half of what it must be"),
-    (check.mem_release, means(2), "twice the noise"),
-    (check.mem_release, means(2**-0.5), "smaller than that by √2"),
-    (check.mem_release, means(scale=lambda n, d: d**0.5 / n), "L2"),
-    (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0) + rng.laplace(table.shape[1] / len(table) / epsilon, size=table.shape[1]), "centre"),
-    (check.mem_release, means(draw="normal"), "no ε at all"),
-    (check.mem_release, means(2**0.5, draw="normal"), "no ε at all"),
-    (check.mem_release, means(shared=True), "one noise serves all"),
-    (check.mem_release, means(correlated=True), "exact"),
+    (check.mem_epsilon, lambda tpr, fpr: abs(np.log(tpr / fpr)) if fpr < 0.1 else 1 / 0, "ZeroDivisionError"),
+    (check.mem_release, means(lambda n, d: 0), "no noise at all"),
+    (check.mem_release, means(lambda n, d: 1 / n), "each mean alone"),
+    (check.mem_release, means(lambda n, d: d), "made for sums"),
+    (check.mem_release, means(lambda n, d: d / n / 2), "half of what it must be"),
+    (check.mem_release, means(lambda n, d: 2 * d / n), "twice the noise"),
+    (check.mem_release, means(lambda n, d: d / n / 2**0.5), "smaller than that by √2"),
+    (check.mem_release, means(lambda n, d: d**0.5 / n), "L2"),
+    (check.mem_release, means(law=centred), "centre"),
+    (check.mem_release, means(law=normal), "no ε at all"),
+    (check.mem_release, means(lambda n, d: 2**0.5 * d / n, normal), "no ε at all"),
+    (check.mem_release, means(law=shared()), "one noise serves all"),
+    (check.mem_release, means(law=second_like_first), "exact"),
     (check.mem_release, drawn_again(1), "drawn again until each mean"),
     (check.mem_release, drawn_again(np.inf), "drawn again until no mean"),
-    (check.mem_release, frozen, "a seed is fixed inside"),
+    (check.mem_release, fixed_seed(RIGHT), "a seed is fixed inside"),
     (check.mem_release, lambda table, epsilon, rng: 0.5, "expected 4 numbers"),
     (check.mem_release, lambda table, epsilon, rng: table.mean(axis=0) + np.nan, "finite numbers"),
     (check.mem_release, lambda table, epsilon, rng: print(end=""), "is the `return` missing"),
@@ -278,11 +250,11 @@ WRONG = [  # checker, answer, a piece of what it must say
 UNUSUAL = [
     (check.mem_score, distances),
     (check.mem_score, lambda r, p, x: (x - p) @ (r - p)),
-    (check.mem_score, lambda r, p, x: x @ np.log(np.clip(r, 0.001, 0.999) / p) + (1 - x) @ np.log((1 - np.clip(r, 0.001, 0.999)) / (1 - p))),
+    (check.mem_score, likelihoods),
     (check.mem_score, lambda r, p, x: (x - p) / (p * (1 - p)) @ (r - p)),
     (check.mem_base, {"coin": 0.8333, "town": 0.00498, "ratio": 999.0}),
     (check.mem_release, from_sums),
-    (check.mem_release, checking.seeded(whole)),
-    (check.mem_release, means(cut=True)),
-    (check.mem_release, lambda table, epsilon, rng: np.abs(means()(table, epsilon, rng))),
+    (check.mem_release, checking.seeded(own_luck(then(WHOLE_SUMS, lambda out, table, rng: out / len(table[0]))))),
+    (check.mem_release, then(RIGHT, lambda out, table, rng: np.clip(out, 0, 1))),
+    (check.mem_release, then(RIGHT, lambda out, table, rng: np.abs(out))),
 ]
