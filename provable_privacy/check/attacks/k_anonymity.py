@@ -184,7 +184,7 @@ MOVE_MISTAKES = {
 def kan_ordered(distance):
     """`distance(p, q)`: the earth mover's distance with ordered distance of two arrays of shares."""
     on_cases(distance, SHARES, _earth_mover, MOVE_MISTAKES, rtol=0, atol=1e-6, what="the distance",
-             show=lambda p, q: f"from {p.round(3).tolist()} to {q.round(3).tolist()}")
+             everywhere=True, show=lambda p, q: f"from {p.round(3).tolist()} to {q.round(3).tolist()}")
     return "the least work, without a search: what crosses each border"
 
 

@@ -38,6 +38,21 @@ def _neighbours(answer):
     return tables
 
 
+def _certified(k1, k2):
+    return epsilon_lower_bound(k1, k2, RUNS, confidence=1 - LEVEL) > 1
+
+
+def _not_enough(k1, k2):
+    if _certified(k2, k1):
+        return "swap the two tables"
+    if k1 == 0:
+        return "it never happens where it should"
+    if k1 <= np.e * k2:
+        return f"a ratio of {k1 / k2:.2f}, and it must be above e = 2.72"
+    ratio = f"the ratio of {k1 / k2:.2f} is above e = 2.72, but" if k2 else "it happens on one table only, but"
+    return f"{ratio} luck alone may give that; look for a larger ratio, or for an event that happens more often"
+
+
 @dataclass(frozen=True)
 class Refuted:
     """Two neighbours and an event that certifies, on fresh runs of the program, a loss above 1 between them."""
@@ -48,17 +63,9 @@ class Refuted:
         if not isinstance(said, (tuple, list)) or len(said) != 3:
             raise Wrong("expected (table, table2, event)")
         k1, k2 = self.counted(_neighbours(said[:2]), said[2])
-        if epsilon_lower_bound(k1, k2, RUNS, confidence=1 - LEVEL) > 1:
-            return
-        ratio = f"a ratio of {k1 / max(k2, 1):.2f}"
-        reason = (
-            "swap the two tables" if epsilon_lower_bound(k2, k1, RUNS, confidence=1 - LEVEL) > 1
-            else "it never happens where it should" if k1 == 0
-            else f"{ratio}, above e = 2.72, but luck alone may give it; look for a larger ratio, or for an event that "
-                 "happens more often" if k1 > np.e * k2
-            else f"{ratio}, and it must be above e = 2.72")
-        raise Wrong(f"of {RUNS:,} runs each, the event happens in {k1:,} on the first table and in {k2:,} on the "
-                    f"second: {reason}")
+        if not _certified(k1, k2):
+            raise Wrong(f"of {RUNS:,} runs each, the event happens in {k1:,} on the first table and in {k2:,} on the "
+                        f"second: {_not_enough(k1, k2)}")
 
     def counted(self, tables, event):
         """How often the event happens on each table. It sees the outputs, and not which table they come from."""

@@ -136,6 +136,19 @@ class AllIfAnyOverlap(Ledger):
         return max(parts.values()) if disjoint else sum(parts.values())
 
 
+class Chained(Ledger):
+    """Groups that hang together are all added, also those that have no ZIP in common."""
+
+    def cost(self, parts):
+        parts, most = dict(parts), 0.0
+        while parts:
+            zips, total = parts.popitem()
+            while near := [other for other in parts if other & zips]:
+                zips, total = zips.union(*near), total + sum(map(parts.pop, near))
+            most = max(most, total)
+        return most
+
+
 class ChargesRefused(Ledger):
     def spend(self, epsilon):
         try:
@@ -286,6 +299,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.comp_ledger, Largest, "groups that share a ZIP are not parallel"),
     (check.comp_ledger, Everything, "disjoint groups cost the largest"),
     (check.comp_ledger, AllIfAnyOverlap, "most that any one ZIP is charged"),
+    (check.comp_ledger, Chained, "no ZIP is in more than two"),
+    (check.comp_ledger, purse(keep=lambda left: 1.0), "a release is charged"),
+    (check.comp_ledger, purse(-1e-6), "all that is left can be spent"),
     (check.comp_ledger, ChargesRefused, "a refused release is not charged"),
     (check.comp_ledger, ChargesInPart, "must not be charged, not even in part"),
     (check.comp_ledger, Trusting, "refill the purse: spend(-1) is allowed"),

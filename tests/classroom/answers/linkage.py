@@ -3,6 +3,7 @@ import hashlib
 import itertools
 from collections import Counter
 from datetime import date
+from statistics import mode
 
 import numpy as np
 import pandas as pd
@@ -233,7 +234,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.link_extrapolate, lambda ages, size: alone(ages, len(ages)), "not those in the sample"),
     (check.link_extrapolate, lambda ages, size: alone(ages, size, 365.25), "a day and a sex"),
     (check.link_extrapolate, lambda ages, size: (1 - 1 / (730.5 * len(set(ages)))) ** (size - 1), "not equally common"),
+    (check.link_extrapolate, lambda ages, size: (1 - np.mean(ages == mode(ages)) / 730.5) ** (size - 1), "most common"),
     (check.link_extrapolate, lambda ages, size: 1 - alone(ages, size), "not alone"),
+    (check.link_extrapolate, lambda ages, size: 100 * alone(ages, size), "in percent"),
     (check.link_extrapolate, lambda ages, size: 0.5, "0.660 of the residents can be expected"),
     (check.link_mend, colleague, "row"),
     (check.link_mend, keeps_missing, "missing value"),

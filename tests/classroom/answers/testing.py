@@ -149,7 +149,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_break, broken("tidy_sum", [50], [200, 50], everything), "between 0 and 120"),
     (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: np.abs(out) > 95), "must be above e"),
     (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: np.abs(out) > 1000), "happens more often"),
-    (check.audit_break, broken("same_noise", [30, 70], [30], lambda out: out[:, 1] > 3), "luck alone may give it"),
+    (check.audit_break, broken("same_noise", [30, 70], [30], lambda out: out[:, 1] > 3), "luck alone may give that"),
     (check.audit_break, broken("plain_mean", [0], [0, 0], lambda out: 1 / 0), "ZeroDivisionError"),
     (check.audit_break, broken("plain_mean", [0], [0, 0]), "expected (table, table2, event)"),
     (check.audit_notice, {**NOTICE, "month": 2}, "basic composition"),
