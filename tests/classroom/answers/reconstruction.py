@@ -1,4 +1,4 @@
-"""The checkers of the section on differencing and reconstruction: silent on the stub, content with the solution, and able to say what is wrong."""
+"""Answers to the exercises of the section on differencing and reconstruction."""
 from itertools import combinations_with_replacement, permutations
 
 import checking
@@ -8,6 +8,21 @@ from scipy.special import ndtri
 
 from dplib.attacks import reconstruct, tracker
 from provable_privacy import check
+from provable_privacy.battery.makers import (
+    centred,
+    clipped,
+    fixed_seed,
+    geometric,
+    given,
+    laplace,
+    noisy,
+    normal,
+    own_luck,
+    scaled,
+    shared,
+    then,
+    where,
+)
 
 
 def spy(seed=None):
@@ -50,9 +65,15 @@ def half_way(group):
     return (group @ BITS + group @ OTHER) / 2
 
 
+def two_vectors(seed):
+    p = np.random.default_rng(seed).permutation(8)
+    return BITS[p], OTHER[p], lambda group: (group @ BITS[p] + group @ OTHER[p]) / 2
+
+
 def fitting(count, median, mean, oldest, *, near=0.05 + 1e-9, exact_oldest=True, order=False):
     ages = np.array(list(combinations_with_replacement(range(oldest + 1), count)))
-    fits = (np.median(ages, axis=1) == median) & (abs(ages.mean(axis=1) - mean) <= near) & (not exact_oldest or ages[:, -1] == oldest)
+    fits = (np.median(ages, axis=1) == median) & (abs(ages.mean(axis=1) - mean) <= near)
+    fits &= not exact_oldest or ages[:, -1] == oldest
     return {other for right in ages[fits].tolist() for other in (permutations(right) if order else [tuple(right)])}
 
 
@@ -67,32 +88,20 @@ def rmse(queries, answers, bits):
 OLD = np.arange(480)
 
 
-def private(scale=None, *, factor=1.0, draw="laplace", shared=False, seed=None, correlated=False):
-    """A learner's private counts, right unless told otherwise."""
-    own = None if seed is None else np.random.default_rng(seed)
-
-    def function(queries, bits, epsilon, rng):
-        rng, m = own or rng, len(queries)
-        b = factor * (scale(queries) if scale else queries.sum(axis=0).max()) / epsilon
-        noise = rng.laplace(scale=b, size=m) if draw == "laplace" else rng.normal(scale=2**0.5 * b, size=m)
-        if draw == "geometric":
-            noise = rng.geometric(1 - np.exp(-1 / b), m) - rng.geometric(1 - np.exp(-1 / b), m)
-        if shared:
-            noise = np.full(m, noise[0])
-        if correlated:
-            noise[1] = noise[0]
-        return queries @ bits + noise
-
-    return function
+def exact(queries, bits, epsilon):
+    return queries @ bits
 
 
-def exact_for_more_than_five(queries, bits, epsilon, rng):
-    """No noise where somebody is in more than five groups."""
-    return private(factor=1e-9 if queries.sum(axis=0).max() > 5 else 1)(queries, bits, epsilon, rng)
+def most(queries):
+    return queries.sum(axis=0).max()
 
 
-def frozen(queries, bits, epsilon, rng):
-    return queries @ bits + np.random.default_rng(1).laplace(scale=queries.sum(axis=0).max() / epsilon, size=len(queries))
+def private(b=most, law=laplace):
+    """A learner's private counts, right unless told otherwise; `b` is the scale at ε = 1."""
+    return noisy(exact, lambda queries, bits, epsilon: b(queries) / epsilon, law)
+
+
+RIGHT = private()
 
 
 def by_name(queries, bits, epsilon, rng):
@@ -103,97 +112,77 @@ def by_name(queries, bits, epsilon, rng):
 
 def equal_questions_once(queries, bits, epsilon, rng):
     once = list({tuple(row): row for row in queries.tolist()}.values())
-    return private()(np.array(once), bits, epsilon, rng)[[once.index(row) for row in queries.tolist()]]
+    return RIGHT(np.array(once), bits, epsilon, rng)[[once.index(row) for row in queries.tolist()]]
 
 
-def own_counts(seed):
-    return private(seed=seed)
-
-
-def geometric(seed):
-    return private(draw="geometric", seed=seed)
-
-
-# ------------------------------------------------------------------------------------------------- leaks, as a student would write them
-
-def same_size(queries, bits, epsilon, rng):
+def sizes_twice(rng, scale, shape):
     """Re-uses a size and tosses a new sign: 150 exact equations in 300 answers."""
-    m = len(queries)
-    noise = rng.laplace(scale=queries.sum(axis=0).max() / epsilon, size=m)
-    noise[1::2] = noise[0::2][: m // 2] * rng.choice([-1, 1], m // 2)
-    return queries @ bits + noise
+    noise = rng.laplace(scale=scale, size=shape)
+    noise[1::2] = noise[0::2][: len(noise) // 2] * rng.choice([-1, 1], len(noise) // 2)
+    return noise
 
 
-def unless(exact):
-    def function(queries, bits, epsilon, rng):
-        return queries @ bits if exact(queries, bits) else private()(queries, bits, epsilon, rng)
-
-    return function
-
-
-def only_where_ill(queries, bits, epsilon, rng):
-    return np.where(queries @ bits > 0, private()(queries, bits, epsilon, rng), 0)
-
-
-def first_eight(queries, bits, epsilon, rng):
-    return np.where(np.arange(len(queries)) < 8, private()(queries, bits, epsilon, rng), queries @ bits)
-
-
-def ill_only(queries, bits, epsilon, rng):
-    """The sensitivity from the people who are ill."""
-    most = queries[:, bits == 1].sum(axis=0).max(initial=1)
-    return queries @ bits + rng.laplace(scale=most / epsilon, size=len(queries))
-
-
-def clipped(queries, bits, epsilon, rng):
-    b = queries.sum(axis=0).max() / epsilon
-    return queries @ bits + np.clip(rng.laplace(scale=b, size=len(queries)), -2 * b, 2 * b)
-
-
-def sum_zero(queries, bits, epsilon, rng):
-    noise = rng.laplace(scale=queries.sum(axis=0).max() / epsilon, size=len(queries))
-    return queries @ bits + (noise - noise.mean() if len(noise) > 1 else noise)
+def sum_zero(rng, scale, shape):
+    noise = rng.laplace(scale=scale, size=shape)
+    return noise - noise.mean() if len(noise) > 1 else noise
 
 
 def drawn_again(top):
     """Draws each answer again until it is possible."""
     def function(queries, bits, epsilon, rng):
-        exact, scale = (queries @ bits).tolist(), queries.sum(axis=0).max() / epsilon
-        noise = rng.laplace(scale=scale, size=len(exact)).tolist()
-        for j in range(len(exact)):
-            while not 0 <= exact[j] + noise[j] <= top(queries):
+        counts, scale = (queries @ bits).tolist(), most(queries) / epsilon
+        noise = rng.laplace(scale=scale, size=len(counts)).tolist()
+        for j in range(len(counts)):
+            while not 0 <= counts[j] + noise[j] <= top(queries):
                 noise[j] = rng.laplace(scale=scale)
-        return np.add(exact, noise)
+        return np.add(counts, noise)
 
     return function
 
 
-def never_much_noise(queries, bits, epsilon, rng):
-    return private()(queries, bits, max(epsilon, 0.3), rng)
-
-
 def remembers():
     kept = {}
-    return lambda queries, bits, epsilon, rng: queries @ bits + kept.setdefault(queries.shape, private()(queries, 0 * bits, epsilon, rng))
+    return lambda queries, bits, epsilon, rng: queries @ bits + kept.setdefault(
+        queries.shape, RIGHT(queries, 0 * bits, epsilon, rng))
+
+
+def first_eight(out, table, rng):
+    return np.where(np.arange(len(out)) < 8, out, table[0] @ table[1])
+
+
+def of_the_ill(queries, bits, epsilon):
+    """The sensitivity from the people who are ill."""
+    return queries[:, bits == 1].sum(axis=0).max(initial=1) / epsilon
 
 
 LEAKS = [(check.rec_defend, leak) for leak in (
-    same_size, only_where_ill, first_eight, ill_only, clipped, sum_zero, never_much_noise, remembers(), *map(unless, (
-        lambda queries, bits: bits.sum() == 2, lambda queries, bits: not bits.any(), lambda queries, bits: bits.all(),
-        lambda queries, bits: len(bits) == 1, lambda queries, bits: len(bits) > 100)),
-    lambda queries, bits, epsilon, rng: private()(queries, bits, 1.0, rng),
-    lambda queries, bits, epsilon, rng: private(factor=0.5 if len(bits) > 100 else 1)(queries, bits, epsilon, rng),
-    lambda queries, bits, epsilon, rng: private(factor=0.5 if len(queries) > 7 else 1)(queries, bits, epsilon, rng),
-    private(lambda queries: min(queries.sum(axis=0).max(), 8)), exact_for_more_than_five)]
+    private(law=sizes_twice),
+    then(RIGHT, lambda out, table, rng: np.where(table[0] @ table[1] > 0, out, 0)),
+    then(RIGHT, first_eight),
+    noisy(exact, of_the_ill),
+    private(law=clipped(2)),
+    private(law=sum_zero),
+    given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.3)),
+    remembers(),
+    where(lambda queries, bits, epsilon: bits.sum() == 2, exact, RIGHT),
+    where(lambda queries, bits, epsilon: not bits.any(), exact, RIGHT),
+    where(lambda queries, bits, epsilon: bits.all(), exact, RIGHT),
+    where(lambda queries, bits, epsilon: len(bits) == 1, exact, RIGHT),
+    where(lambda queries, bits, epsilon: len(bits) > 100, exact, RIGHT),
+    given(RIGHT, epsilon=1.0),
+    private(lambda queries: most(queries) * (0.5 if queries.shape[1] > 100 else 1)),
+    private(lambda queries: most(queries) * (0.5 if len(queries) > 7 else 1)),
+    private(lambda queries: min(most(queries), 8)),
+    private(lambda queries: most(queries) * (1e-9 if most(queries) > 5 else 1)))]
 
 
 SOLUTIONS = [
     (check.rec_tracker, spy),
-    (check.rec_tight, lambda seed: (BITS[p := np.random.default_rng(seed).permutation(8)], OTHER[p], lambda group: (group @ BITS[p] + group @ OTHER[p]) / 2)),
+    (check.rec_tight, two_vectors),
     (check.rec_ages, lambda seed: fitting),
-    (check.rec_collapse, lambda seed: lambda n, m, majority: collapse(n, m, majority) * np.random.default_rng(seed).uniform(0.95, 1.05)),
+    (check.rec_collapse, lambda seed: lambda *case: collapse(*case) * np.random.default_rng(seed).uniform(0.95, 1.05)),
     (check.rec_mend, lambda seed: rmse),
-    (check.rec_defend, own_counts),
+    (check.rec_defend, own_luck(RIGHT)),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
@@ -207,7 +196,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_tracker, 188_500, "expected a function"),
     (check.rec_tight, (BITS, 1 - BITS, half_way), "8 places"),
     (check.rec_tight, (np.r_[np.ones(4), np.zeros(4)], np.zeros(8), half_way), "both directions"),
-    (check.rec_tight, (np.eye(8, dtype=int)[:3].sum(axis=0), np.eye(8, dtype=int)[3], lambda group: group[:4].sum() / 2), "equally often"),
+    (check.rec_tight, ([1] * 3 + [0] * 5, [0] * 3 + [1] + [0] * 4, lambda group: group[:4].sum() / 2), "equally often"),
     (check.rec_tight, (BITS, OTHER, lambda group: group @ BITS), "not within 1 of both"),
     (check.rec_tight, (BITS[:4], OTHER[:4], half_way), "eight bits"),
     (check.rec_tight, (BITS, OTHER), "expected (bits"),
@@ -235,29 +224,31 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_mend, lambda q, a, b: np.sqrt(np.sum((a - q @ b) ** 2) / len(b)), "one for each question"),
     (check.rec_mend, lambda q, a, b: [].append(rmse(q, a, b)), "is the `return` missing"),
     (check.rec_tracker, lambda ask, n, target: [].append(spy()(ask, n, target)), "is the `return` missing"),
-    (check.rec_defend, lambda queries, bits, epsilon, rng: queries @ bits, "no noise at all"),
+    (check.rec_defend, private(lambda queries: 0), "no noise at all"),
     (check.rec_tracker, lambda ask, n, target: ask.__self__.values[target], "AttributeError"),
     (check.rec_defend, private(lambda queries: 1), "as if it were alone"),
-    (check.rec_defend, private(factor=0.5), "half of what it must be"),
-    (check.rec_defend, private(factor=2), "twice the noise"),
-    (check.rec_defend, private(len, factor=2), "twice the noise"),
-    (check.rec_defend, private(factor=2**-0.5), "smaller than that by √2"),
+    (check.rec_defend, private(lambda queries: most(queries) / 2), "half of what it must be"),
+    (check.rec_defend, private(lambda queries: 2 * most(queries)), "twice the noise"),
+    (check.rec_defend, private(lambda queries: 2 * len(queries)), "twice the noise"),
+    (check.rec_defend, private(lambda queries: most(queries) / 2**0.5), "smaller than that by √2"),
     (check.rec_defend, private(lambda queries: queries.shape[1]), "number of people"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=1).max()), "of all or of a group"),
-    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "the one who is in all four groups is"),
+    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "the one who is in all four groups "
+                                                                                   "is"),
     (check.rec_defend, private(lambda queries: len(queries) ** 0.5), "like the root of the number of groups"),
-    (check.rec_defend, private(lambda queries: queries.sum(axis=0).max() + 1), "here with about twice"),
+    (check.rec_defend, private(lambda queries: most(queries) + 1), "here with about twice"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=0).mean()), "average person"),
     (check.rec_defend, private(lambda queries: len(queries) / 2), "half of all answers"),
-    (check.rec_defend, private(lambda queries: queries.sum(axis=0).max()**0.5), "needs L1"),
-    (check.rec_defend, lambda queries, bits, epsilon, rng: queries @ bits + rng.laplace(queries.sum(axis=0).max() / epsilon, size=len(queries)), "centre"),
-    (check.rec_defend, private(draw="normal"), "no ε at all"),
-    (check.rec_defend, private(shared=True), "one noise serves all"),
-    (check.rec_defend, same_size, "same size"),
+    (check.rec_defend, private(lambda queries: most(queries) ** 0.5), "needs L1"),
+    (check.rec_defend, private(law=centred), "centre"),
+    (check.rec_defend, private(law=scaled(2**0.5, normal)), "no ε at all"),
+    (check.rec_defend, private(law=normal), "whatever its size"),
+    (check.rec_defend, private(law=shared()), "one noise serves all"),
+    (check.rec_defend, private(law=sizes_twice), "same size"),
     (check.rec_defend, drawn_again(lambda queries: queries.shape[1]), "drawn again until each answer is possible"),
     (check.rec_defend, drawn_again(lambda queries: np.inf), "drawn again until no answer is below 0"),
-    (check.rec_defend, frozen, "a seed is fixed inside"),
-    (check.rec_defend, lambda *a: private()(*a)[:3], "expected 4 numbers"),
+    (check.rec_defend, fixed_seed(RIGHT), "a seed is fixed inside"),
+    (check.rec_defend, then(RIGHT, lambda out, table, rng: out[:3]), "expected 4 numbers"),
     (check.rec_defend, lambda *a: print(end=""), "is the `return` missing"),
     (check.rec_defend, lambda queries: 0, "TypeError"),
 ]
@@ -268,11 +259,11 @@ UNUSUAL = [
     (check.rec_tracker, one_is_enough),
     (check.rec_tight, (BITS.tolist(), OTHER.tolist(), lambda group: sum(group[:4]) / 2)),
     (check.rec_defend, private(len)),
-    (check.rec_defend, checking.seeded(geometric)),
+    (check.rec_defend, checking.seeded(own_luck(private(law=geometric)))),
     (check.rec_defend, by_name),
-    (check.rec_defend, lambda queries, bits, epsilon, rng: np.abs(private()(queries, bits, epsilon, rng))),
+    (check.rec_defend, then(RIGHT, lambda out, table, rng: np.abs(out))),
     (check.rec_defend, equal_questions_once),
-    (check.rec_defend, lambda queries, bits, epsilon, rng: np.round(private()(queries, bits, epsilon, rng))),
+    (check.rec_defend, then(RIGHT, lambda out, table, rng: np.round(out))),
 ]
 
 
