@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 
-from dplib import mechanisms
 from provable_privacy.battery import Choice, Pair, battery
 from provable_privacy.entries import Number, entries
 from provable_privacy.formulas import on_cases
@@ -112,27 +111,28 @@ def _kept(score, values, candidates, release):
     return score(np.frombuffer(values), candidates, release)
 
 
+def _exponential(scores, sensitivity, epsilon, rng):
+    """The largest of scores with Gumbel noise has the law of the exponential mechanism."""
+    return int(np.argmax(scores + 2 * sensitivity / epsilon * rng.gumbel(size=len(scores))))
+
+
+def _first(scores, *settings):
+    return int(np.argmax(scores))
+
+
 def _with(finest=max, row=lambda n: 2 * (n + 1) / n**2, score=_scores, spend=lambda *epsilons: epsilons,
-          pick=mechanisms.exponential):
+          pick=_exponential):
     """A choice, right unless told otherwise; a row moves the score of m bins by `row(n)` times m."""
     def wrong(values, candidates, epsilon, release, rng):
         epsilon, release = spend(epsilon, release)
         scores = _kept(score, values.tobytes(), tuple(candidates), release)
-        return candidates[pick(scores, sensitivity=row(len(values)) * finest(candidates), epsilon=epsilon, rng=rng)]
+        return candidates[pick(scores, row(len(values)) * finest(candidates), epsilon, rng)]
 
     return wrong
 
 
 def _scored(**changes):
     return _with(score=functools.partial(_scores, **changes))
-
-
-def _first(scores, **settings):
-    return int(np.argmax(scores))
-
-
-def _noisy_max(scores, *, sensitivity, epsilon, rng):
-    return int(np.argmax(scores + 2 * sensitivity / epsilon * rng.gumbel(size=len(scores))))
 
 
 RIGHT = _with()
@@ -152,7 +152,7 @@ MISTAKES = {
     "private, but each score is divided by its own sensitivity: the candidates are then judged on different scales":
         _with(lambda ms: 1, lambda n: 1, _by_own_step),
     "each score has noise for its own sensitivity: that of the finest candidate moves most, and the small noise of the "
-    "others does not hide it": _with(np.array, pick=_noisy_max),
+    "others does not hide it": _with(np.array),
     "private, but the sensitivities of all candidates are added up: the exponential mechanism needs only the largest":
         _with(sum),
     "private, but it does not look at the data: it draws one of the candidates at random": _with(lambda ms: 1e9),
