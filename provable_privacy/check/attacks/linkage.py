@@ -147,8 +147,8 @@ TOWN_MISTAKES = {
 def link_extrapolate(alone):
     """`alone(ages, size)`: from a sample of ages, the share of `size` residents alone on sex and date of birth."""
     on_cases(alone, SAMPLES, _expected, TOWN_MISTAKES, rtol=0, atol=2e-3, what="the share",
-             accepts=lambda got, right, *_: abs(got - right) <= 0.03, show=lambda ages, size: f"{TOWNS[size][0]}, "
-                                                                                              f"{len(ages)} ages known",
+             accepts=lambda got, right, *_: abs(got - right) <= 0.03,
+             show=lambda ages, size: f"{TOWNS[size][0]}, {len(ages)} ages known",
              otherwise=lambda got, right, *_: f"{right:.3f} of the residents can be expected to be alone")
     return "right in a town, on a campus, in a village and in a suburb"
 

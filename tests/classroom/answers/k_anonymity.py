@@ -293,8 +293,7 @@ WRONG = [
     (check.kan_mend, with_digits(3), "all its digits"),
     (check.kan_mend, lambda group, overall, t: max(differences(group, overall)) <= t, "the largest alone"),
     (check.kan_mend, lambda group, overall, t: 0.3, "give True or False"),
-    (check.kan_mend, lambda group, overall, t: surplus(group, overall, np.nextafter(t, 0)), "where the distance is t "
-                                                                                            "itself"),
+    (check.kan_mend, lambda group, overall, t: surplus(group, overall, np.nextafter(t, 0)), "where the distance is t"),
     (check.kan_mend, lambda group, overall, t: True, "close"),
     (check.kan_mend, 7, "expected a function"),
     (check.kan_intersect, likeliest, "only those that are certain"),

@@ -233,8 +233,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.rec_defend, private(lambda queries: most(queries) / 2**0.5), "smaller than that by √2"),
     (check.rec_defend, private(lambda queries: queries.shape[1]), "number of people"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=1).max()), "of all or of a group"),
-    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "the one who is in all four groups "
-                                                                                   "is"),
+    (check.rec_defend, private(lambda queries: max(queries.sum(axis=0).min(), 1)), "the one who is in all four groups"),
     (check.rec_defend, private(lambda queries: len(queries) ** 0.5), "like the root of the number of groups"),
     (check.rec_defend, private(lambda queries: most(queries) + 1), "here with about twice"),
     (check.rec_defend, private(lambda queries: queries.sum(axis=0).mean()), "average person"),
