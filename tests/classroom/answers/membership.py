@@ -222,7 +222,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - fpr) / (1 - tpr))), "change places"),
     (check.mem_epsilon, lambda tpr, fpr: disproved(tpr, fpr) / np.log(2), "natural logarithms"),
     (check.mem_epsilon, lambda tpr, fpr: max(0, np.log(tpr / fpr), np.log((1 - tpr) / (1 - fpr))), "both ways"),
-    (check.mem_epsilon, lambda tpr, fpr: np.inf if {tpr, fpr} & {0, 1} else disproved(tpr, fpr), "equal rates disprove"),
+    (check.mem_epsilon, lambda tpr, fpr: np.inf if {tpr, fpr} & {0, 1} else disproved(tpr, fpr), "equal rates"),
     (check.mem_epsilon, lambda tpr, fpr: min(disproved(tpr, fpr), 50), "rules out every ε"),
     (check.mem_epsilon, lambda tpr, fpr: abs(np.log(tpr / fpr)) if fpr < 0.1 else 1 / 0, "ZeroDivisionError"),
     (check.mem_release, means(lambda n, d: 0), "no noise at all"),
