@@ -39,14 +39,13 @@ def bins_parts():
 
 
 CASES = [(1000, 0.1), (1000, 1.0), (100_000, 0.01), (1_000_000, 1.0), (20, 0.1), (100_000, 0.065)]
-
-
 FORGOTTEN = {                                    # words -> the parts that are left
     "that would be right if there were only noise; sampling adds about m/n": (0, 2),
     "that would be right without privacy; the noise adds 8 m²/(n epsilon)²": (0, 1),
 }
 
 
+@functools.cache
 def _best(n, epsilon, parts=(0, 1, 2)):
     """The number of bins with the smallest sum of these parts of the risk."""
     return 1 + int(np.argmin([sum(_risk(m, n, epsilon)[part] for part in parts) for m in range(1, 401)]))
