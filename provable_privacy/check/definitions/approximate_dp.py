@@ -126,7 +126,7 @@ def adp_witness(outcomes):
 
 TAILS = [(0.3, 1e-6), (1.0, 1e-5), (3.0, 0.01)]
 TAIL_MISTAKES = {
-    "this sigma is the one that suffices for (epsilon, delta), and it is smaller: the two are not the same question":
+    "this is the sigma that (epsilon, delta)-DP needs, which is smaller: these are two different questions":
         lambda epsilon, delta: mechanisms.gaussian_sigma(epsilon, delta=delta),
     "the loss is not centred at 0, its mean is 1/(2 sigma^2)": lambda epsilon, delta: -ndtri(delta) / epsilon,
     "the classic formula is a bound, and the law of the loss is known exactly":
@@ -180,10 +180,10 @@ RELEASES = {
     "the threshold is ln(1/2δ)/ε, which lets a count of 0 pass with probability δ; but the last person makes the count "
     "1":
         _releasing(threshold=lambda e, d: math.log(0.5 / d) / e),
-    "the threshold is above 1 + ln(1/2δ)/ε, as 1 + ln(1/δ)/ε is, which a Laplace variable exceeds with probability δ/2 "
-    "only: private, but categories are lost for nothing": _releasing(threshold=lambda e, d: 1 + math.log(1 / d) / e),
-    "delta is divided by the number of categories: private, but a person is in one category only, and the others are "
-    "lost for nothing": lambda counts, e, d, rng: RELEASE(counts, e, d / max(len(counts), 1), rng),
+    "the threshold is above 1 + ln(1/2δ)/ε, such as 1 + ln(1/δ)/ε, which a noisy 1 passes with probability δ/2 only: "
+    "private, but more categories are lost than necessary": _releasing(threshold=lambda e, d: 1 + math.log(1 / d) / e),
+    "delta is divided by the number of categories: private, but each person is in one category only, so more are lost "
+    "than necessary": lambda counts, e, d, rng: RELEASE(counts, e, d / max(len(counts), 1), rng),
     "the noise has half the scale it needs": _releasing(0.5),
     "the noise has twice the scale it needs": _releasing(2.0),
     "noise of half the scale, and the threshold that goes with it: epsilon is twice what was promised":

@@ -26,7 +26,8 @@ def dp_unit():
     return {
         "HIV visits in hospital, add/remove": Number(1, "nobody may visit twice"),
         "number of ratings, add/remove":
-            Number(RATINGS, f"{person} ratings that the service accepts from one person, not one row and not the median"),
+            Number(RATINGS, f"{person} ratings that the service accepts from one person, not one row and not the "
+                            "median"),
         "number of posts, add/remove": Number(POSTS, f"{person} posts that the forum accepts from one person"),
         f"{departments}, add/remove": Number(1, "a person who leaves takes one row out of one of the five counts"),
         f"{departments}, replace":
@@ -72,7 +73,8 @@ def dp_belief():
         odds = f"it is the odds that are multiplied, not the probability: {hint}"
         multiplied = [start * math.exp(e) for start in (0.1, 0.5) for e in (1, 2, 3)]
         right = prior * math.exp(epsilon) / (1 - prior + prior * math.exp(epsilon))
-        return Number(right, hint, {odds: multiplied}, tolerance=6e-4, between=(0, 1, f"{{said}} is no probability; {hint}"))
+        return Number(right, hint, {odds: multiplied}, tolerance=6e-4,
+                      between=(0, 1, f"{{said}} is no probability; {hint}"))
 
     bet = "the advantage, share right minus share wrong, is at most tanh(1/2)"
     advantage = "{said} is the advantage; a player without any knowledge has advantage 0 and wins half of the plays"
@@ -80,7 +82,8 @@ def dp_belief():
         "suspicion": belief(0.1, 1, "turn 10 % into odds of 1 to 9, multiply by e, and turn back"),
         "even": belief(0.5, 1, "odds of 1 to 1 become e to 1"),
         "twice": belief(0.5, 2, "each release multiplies the odds by e at most"),
-        "family": belief(0.5, 3, "from none of the three to all of them it is three steps between neighbours, each a factor of e"),
+        "family": belief(0.5, 3, "from none of the three to all of them it is three steps between neighbours, each a "
+                                 "factor of e"),
         "bet": Number(1 - _fewest_errors(1.0), bet, {advantage: math.tanh(0.5)}, tolerance=6e-4,
                       between=(0, 1, f"{{said}} is no probability; {bet}")),
     }
@@ -106,7 +109,8 @@ def _bernoulli(p, q):
 def _clamped(x, y):
     def law(mean):                               # the atoms at both ends, and the density between them
         inside = np.linspace(0, 1, 201)
-        return np.concatenate(([0.5 * np.exp(-mean / 0.1)], 5 * np.exp(-np.abs(inside - mean) / 0.1), [0.5 * np.exp(-(1 - mean) / 0.1)]))
+        ends = [0.5 * np.exp(-mean / 0.1)], [0.5 * np.exp(-(1 - mean) / 0.1)]
+        return np.concatenate((ends[0], 5 * np.exp(-np.abs(inside - mean) / 0.1), ends[1]))
 
     return float(np.abs(np.log(law(x) / law(y))).max())
 
@@ -115,23 +119,27 @@ def _chosen(x, y):
     nodes, weights = np.polynomial.legendre.leggauss(20)
 
     def log_density(mean, at):
-        total = sum((b - a) / 2 * weights @ np.exp(-5 * np.abs((a + b) / 2 + (b - a) / 2 * nodes - mean)) for a, b in ((0, mean), (mean, 1)))
+        total = sum((b - a) / 2 * weights @ np.exp(-5 * np.abs((a + b) / 2 + (b - a) / 2 * nodes - mean))
+                    for a, b in ((0, mean), (mean, 1)))
         return -5 * np.abs(at - mean) - np.log(total)
 
     at = np.array([0, x, y, 1])                  # the log ratio is linear between the two means and constant outside
     return float(np.abs(log_density(x, at) - log_density(y, at)).max())
 
 
-@entries("two have no epsilon at all, and the other three have 1, ln 1.2 and a little less than the theorem for the last")
+@entries("two have no epsilon at all, and the other three have 1, ln 1.2 and a little less than the theorem for the "
+         "last")
 def dp_means():
     """`answer`: mechanism -> smallest epsilon under replace, ten values in [0, 1]."""
     return {
         "clamped": Number(
             _grid(_clamped),
-            "the mean moves by 0.1 and the noise has scale 0.1; what is done to the output afterwards costs nothing, and gains nothing here",
+            "the mean moves by 0.1 and the noise has scale 0.1; what is done to the output afterwards costs nothing, "
+            "and gains nothing here",
             {"under replace one value moves by at most 1, so the mean by at most 0.1, not 0.2": 2}, tolerance=6e-4),
         "truncated": Number(
-            math.inf, "the two worlds can put their outputs in two intervals that differ: is there an output that only one of them can give?"),
+            math.inf, "the two worlds can put their outputs in two intervals that differ: is there an output that only "
+            "one of them can give?"),
         "coin": Number(math.inf, "take ten zeros and its neighbour: how likely is a 1 in each world?"),
         "soft": Number(
             _grid(lambda x, y: _bernoulli(0.25 + x / 2, 0.25 + y / 2)),
@@ -139,13 +147,15 @@ def dp_means():
             {"1.2 is the ratio and 0.2 its excess over 1; epsilon is its logarithm": 0.2}, tolerance=6e-4),
         "chosen": Number(
             _grid(_chosen),
-            "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 and 0.1 at the outcome 0",
-            {"1 is what the general theorem allows; the normalising factor moves by less than that allows for, so the smallest is smaller": 1,
+            "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 "
+            "and 0.1 at the outcome 0",
+            {"1 is what the general theorem allows; the normalising factor moves by less than that allows for, so the "
+             "smallest is smaller": 1,
              "the exponent alone gives 0.5; the normalising factor depends on the mean as well": 0.5}, tolerance=6e-4),
     }
 
 
-# ---------------------------------------------------------------------------------------------------- randomized response
+# ------------------------------------------------------------------------------------------------- randomized response
 
 @functools.cache
 def _answering(truth=lambda e, k: e / (e + k - 1), lie=lambda rng, k, n: rng.integers(1, k, n), same=None):
@@ -162,23 +172,29 @@ def _answering(truth=lambda e, k: e / (e + k - 1), lie=lambda rng, k, n: rng.int
 
 RESPONSES = {
     "there is no noise: every report is the truth": _answering(lambda e, k: 1.0),
-    "too little noise: a lie must be one of the *other* answers, or the truth gets a second chance and epsilon is larger":
+    "too little noise: a lie must be one of the *other* answers, or the truth gets a second chance and epsilon is "
+    "larger":
         _answering(lie=lambda rng, k, n: rng.integers(0, k, n)),
-    "too little noise: e^ε/(e^ε + 1) is the truth's probability for two answers only; with k answers each lie is rarer, so the ratio of truth to lie "
-    "is larger than e^ε": _answering(lambda e, k: e / (e + 1)),
+    "too little noise: e^ε/(e^ε + 1) is the truth's probability for two answers only; with k answers each lie is "
+    "rarer, so the ratio of truth to lie is larger than e^ε": _answering(lambda e, k: e / (e + 1)),
     "too little noise: your reports cost 2ε": _answering(lambda e, k: e**2 / (e**2 + k - 1)),
-    "private, but more noise than needed: your reports cost only ε/2": _answering(lambda e, k: e**0.5 / (e**0.5 + k - 1)),
-    "private, but more noise than needed: the denominator is e^ε + k − 1, not e^ε + k": _answering(lambda e, k: e / (e + k)),
-    "to keep the truth with probability (e^ε − 1)/(e^ε + k − 1) is right if otherwise *any* answer is drawn, the truth too; yours draws one of the others":
+    "private, but more noise than needed: your reports cost only ε/2":
+        _answering(lambda e, k: e**0.5 / (e**0.5 + k - 1)),
+    "private, but more noise than needed: the denominator is e^ε + k − 1, not e^ε + k":
+        _answering(lambda e, k: e / (e + k)),
+    "to keep the truth with probability (e^ε − 1)/(e^ε + k − 1) is right if otherwise *any* answer is drawn, the truth "
+    "too; yours draws one of the others":
         _answering(lambda e, k: (e - 1) / (e + k - 1)),
-    "a lie is always the next answer: then most pairs of report and truth are impossible, an infinite loss; lie evenly":
+    "a lie is always the next answer: then most pairs of report and truth are impossible, an infinite loss":
         _answering(lie=lambda rng, k, n: np.ones(n, int)),
-    "one coin for everybody: all tell the truth together or lie together, so who knows one true answer knows all; toss for each person":
-        _answering(same=lambda n: np.zeros(n, int)),
-    "neighbours in the list share their coins, so the reports are not independent and reveal more together": _answering(same=lambda n: np.arange(n) // 2 * 2),
+    "one coin for everybody: all tell the truth together or lie together, so whoever knows one true answer knows all; "
+    "toss for each person": _answering(same=lambda n: np.zeros(n, int)),
+    "neighbours in the list share their coins, so the reports are not independent and reveal more together":
+        _answering(same=lambda n: np.arange(n) // 2 * 2),
     "people half a list apart share their coins, so the reports are not independent and reveal more together":
         _answering(same=lambda n: np.arange(n) % (n // 2)),
-    "the reports are in another order than the people": lambda values, k, epsilon, rng: rng.permutation(_answering()(values, k, epsilon, rng)),
+    "the reports are in another order than the people":
+        lambda values, k, epsilon, rng: rng.permutation(_answering()(values, k, epsilon, rng)),
 }
 
 
@@ -187,19 +203,23 @@ def _people(low, high, k, epsilon, calls=6):
     def cells(got, coins):
         return Labels(len(coins), k).read(got)
 
-    return Crowd(f"person who says {low}, k = {k} / person who says {high}, k = {k}", lambda coins: (np.where(coins, high, low), k, epsilon), cells, 6000,
-                 ((epsilon, 0.0),), (low, high), calls=calls, words=("reports", "sent", "answer"), within=0.5,
+    return Crowd(f"person who says {low}, k = {k} / person who says {high}, k = {k}",
+                 lambda coins: (np.where(coins, high, low), k, epsilon), cells, 6000, ((epsilon, 0.0),),
+                 (low, high), calls=calls, words=("reports", "sent", "answer"), within=0.5,
                  share=0.975 * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
 
 
 def _survey(what, one, two, k, epsilon, **settings):
-    return Pair(what, (np.array(one), k, epsilon), (np.array(two), k, epsilon), ((epsilon, 0.0),), (np.array(one), np.array(two)), **settings)
+    one, two = np.array(one), np.array(two)
+    return Pair(what, (one, k, epsilon), (two, k, epsilon), ((epsilon, 0.0),), (one, two), **settings)
 
 
 SURVEYS = [
-    _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0], 3, 1.2, runs=3000),
+    _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0],
+            3, 1.2, runs=3000),
     _survey("three people, k = 2 / the last says something else", [0, 1, 1], [0, 1, 0], 2, 0.6, runs=1500, twice=600),
-    _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8, runs=1500),
+    _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8,
+            runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
 ]
 CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0), _people(0, 8, 9, 1.6, calls=9)] + [
@@ -211,7 +231,8 @@ CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0), _people(0, 8, 9,
 @checker
 def dp_respond(respond):
     """`respond(values, k, epsilon, rng)`: randomized response for k answers, an array of reports."""
-    seen = battery(respond, lambda pair: Labels(len(pair.one[0]), pair.one[1]), SURVEYS, crowds=CROWDS, mistakes=RESPONSES, right=_answering(), seed=31)
+    seen = battery(respond, lambda pair: Labels(len(pair.one[0]), pair.one[1]), SURVEYS, crowds=CROWDS,
+                   mistakes=RESPONSES, right=_answering(), seed=31)
     return f"a coin for every report, and the truth as often as ε allows; {seen}"
 
 
@@ -227,12 +248,16 @@ def _people_for(variance):
 
 NEEDED = _people_for(lambda p: p * (1 - p) / (2 * p - 1) ** 2)
 SURVEY_MISTAKES = {
-    "you answered for a noisy total of a trusted office (√2/ε for everybody together); here every person adds noise of their own":
+    "you answered for a noisy total of a trusted office (√2/ε for everybody together); here every person adds noise of "
+    "their own":
         lambda epsilon, error: math.ceil(math.sqrt(2) / epsilon / error),
-    "an error is a root of a variance: divide by the square of the error": lambda epsilon, error: math.ceil(NEEDED(epsilon, error) * error),
-    "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1": _people_for(lambda p: p * (1 - p)),
+    "an error is a root of a variance: divide by the square of the error":
+        lambda epsilon, error: math.ceil(NEEDED(epsilon, error) * error),
+    "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1":
+        _people_for(lambda p: p * (1 - p)),
     "you divide by 2p − 1 once, and the variance needs it squared": _people_for(lambda p: p * (1 - p) / (2 * p - 1)),
-    "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only their coins are random":
+    "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only "
+    "their coins are random":
         _people_for(lambda p: p * (1 - p) / (2 * p - 1) ** 2 + 0.25),
 }
 
@@ -247,11 +272,12 @@ def _error_of(got, right, epsilon, error):
 @checker
 def dp_survey(respondents):
     """`respondents(epsilon, error)`: smallest number of people for a standard error of at most `error`."""
-    on_cases(respondents, SURVEY_SIZES, NEEDED, SURVEY_MISTAKES, whole=True, rtol=0, what="the number of people", otherwise=_error_of)
+    on_cases(respondents, SURVEY_SIZES, NEEDED, SURVEY_MISTAKES, whole=True, rtol=0, what="the number of people",
+             otherwise=_error_of)
     return "the smallest number that does, in all four cases"
 
 
-# ------------------------------------------------------------------------------------------------------------- bounded contributions
+# ----------------------------------------------------------------------------------------------- bounded contributions
 
 def _five_stars(users, stars, B, bound="user", only=5):
     if bound == "rows":
@@ -274,22 +300,30 @@ def _release(scale=lambda users, stars, B, epsilon: B / epsilon, again=False, dr
 
 
 RELEASES = {
-    "each user is bounded, but the noise is for one row: it must be B times as wide": _release(lambda u, s, B, e: 1 / e),
-    "the noise fits B rows, but nobody's contribution is bounded: the heaviest user moves the count by all their rows": _release(bound="nobody"),
-    "no bound and noise for one row: that protects one rating, not one person": _release(lambda u, s, B, e: 1 / e, bound="nobody"),
+    "each user is bounded, but the noise is for one row: it must be B times as wide":
+        _release(lambda u, s, B, e: 1 / e),
+    "the noise fits B rows, but nobody's contribution is bounded: the heaviest user moves the count by all their rows":
+        _release(bound="nobody"),
+    "no bound and noise for one row: that protects one rating, not one person":
+        _release(lambda u, s, B, e: 1 / e, bound="nobody"),
     "ratings that are not five stars are counted as well": _release(only=0),
     "all rows are counted, of all users and with any stars": _release(bound="nobody", only=0),
     "B bounds the whole table, not each user": _release(bound="table"),
-    "B rows of each user are kept, with whatever stars, and fives are lost: bound the number of fives": _release(bound="rows"),
-    "private, but with about twice the noise it needs: add/remove moves the count by B": _release(lambda u, s, B, e: 2 * B / e),
+    "B rows of each user are kept, with whatever stars, and fives are lost: bound the number of fives":
+        _release(bound="rows"),
+    "private, but with about twice the noise it needs: add/remove moves the count by B":
+        _release(lambda u, s, B, e: 2 * B / e),
     "half the noise that is needed": _release(lambda u, s, B, e: B / e / 2),
-    "the noise follows the heaviest user of this table; a scale that depends on the data gives somebody away by its width":
+    "the noise follows the heaviest user of this table; a scale that depends on the data gives somebody away by its "
+    "width":
         _release(lambda u, s, B, e: min(B, np.unique(u[s == 5], return_counts=True)[1].max(initial=1)) / e),
     "the noise has scale ε·B, should be B/ε": _release(lambda u, s, B, e: B * e),
-    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _release(lambda u, s, B, e: B / e / 2**0.5),
+    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
+        _release(lambda u, s, B, e: B / e / 2**0.5),
     "normal noise has no ε at all: its tails fall too fast": _release(lambda u, s, B, e: 2**0.5 * B / e, draw="normal"),
-    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 it is), or nearly that of an "
-    "absolute value (which errs more than it needs): cut at 0 instead": _release(again=True),
+    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 "
+    "it is), or nearly that of an absolute value (which errs more than it needs): cut at 0 instead":
+        _release(again=True),
 }
 
 
@@ -302,16 +336,16 @@ def _ratings(*people):
 
 
 def _users(what, common, more, B, epsilon, **settings):
-    """`common` people, and the same with those in `more`; Laplace noise is within 1.69 scales in 81 % of the runs, whole noise in 79 %."""
+    """`common` people, and the same with those in `more`; noise is within 1.69 scales in 79 % of the runs or more."""
     one, two = (_ratings(*people) for people in (common, [*common, *more]))
-    return Pair(what, (*one, B, epsilon), (*two, B, epsilon), ((len(more) * epsilon, 0.0),), (_five_stars(*one, B), _five_stars(*two, B)),
-                within=1.69 * B / epsilon, share=0.75, **settings)
+    return Pair(what, (*one, B, epsilon), (*two, B, epsilon), ((len(more) * epsilon, 0.0),),
+                (_five_stars(*one, B), _five_stars(*two, B)), within=1.69 * B / epsilon, share=0.75, **settings)
 
 
 def _town(case, seed):
     people = np.random.default_rng(seed).integers(0, 6, (case["people"], 2)).tolist()
-    return _users(f"{case['people']} users, B = {case['B']} / the same and one with {case['fives']} fives", people, [(case["fives"], 1)], case["B"],
-                  case["epsilon"], runs=800)
+    return _users(f"{case['people']} users, B = {case['B']} / the same and one with {case['fives']} fives", people,
+                  [(case["fives"], 1)], case["B"], case["epsilon"], runs=800)
 
 
 FEW, MANY = [(1, 0), (0, 3), (2, 0), (5, 1), (0, 2)], [(1 + i % 9, i % 4) for i in range(60)]
@@ -322,12 +356,13 @@ USERS = [
     _users("one user with nine fives / the same and one with four", [(9, 0)], [(4, 0)], 40, 1.3, runs=800),
     _users("five users / the same and three with 12 fives", FEW, 3 * [(12, 0)], 4, 0.6, runs=4000, law=True),
     _users("60 users, 350 rows / the same and two with 40 fives each", MANY, 2 * [(40, 2)], 3, 0.7, runs=1000),
-    *(_town(case, [32, i]) for i, case in enumerate(drawn(3, 32, people=(1, 25), B=(1, 9), epsilon=(0.3, 2.0), fives=(1, 12)))),
+    *(_town(case, [32, i])
+      for i, case in enumerate(drawn(3, 32, people=(1, 25), B=(1, 9), epsilon=(0.3, 2.0), fives=(1, 12)))),
 ]
 
 
 @checker
 def dp_user(release):
-    """`release(users, stars, B, epsilon, rng)`: the number of five-star ratings, at most B of a user, private for a user."""
+    """`release(users, stars, B, epsilon, rng)`: five-star ratings, at most B of a user, private for a user."""
     seen = battery(release, Numbers(), USERS, mistakes=RELEASES, right=_release(), seed=32)
     return f"at most B of each user, and noise for B; {seen}"

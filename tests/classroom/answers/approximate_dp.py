@@ -177,7 +177,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.adp_witness, "xy", "a set of outcome numbers"),
     (check.adp_witness, [0, 1, 2, 3, 4, 0.5], "a set of outcome numbers"),
     (check.adp_witness, [1, 1, 0, 0, 0, 0, 0, 0], "another one needs more"),
-    (check.adp_tail, lambda epsilon, delta: mechanisms.gaussian_sigma(epsilon, delta=delta), "not the same question"),
+    (check.adp_tail, lambda epsilon, delta: mechanisms.gaussian_sigma(epsilon, delta=delta), "two different questions"),
     (check.adp_tail, lambda epsilon, delta: -ndtri(delta) / epsilon, "not centred"),
     (check.adp_tail, lambda epsilon, delta: math.sqrt(2 * math.log(1.25 / delta)) / epsilon, "classic formula"),
     (check.adp_tail, lambda epsilon, delta: 0.99 * tail_sigma(epsilon, delta), "more noise is needed"),
