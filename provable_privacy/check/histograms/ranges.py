@@ -5,13 +5,14 @@ import numpy as np
 from scipy.special import bdtrc
 
 from dplib import histograms
-from dplib.mechanisms import exponential
-from dplib.sensitivity import ADJACENCIES
 from provable_privacy.battery import Choice, Numbers, Pair, battery
+from provable_privacy.battery.makers import laplace, normal
 from provable_privacy.speech import Wrong, answered, ask, checker, compare_dict
 
 __all__ = ["range_counter", "range_crossing", "range_release", "range_scale", "range_split"]
 
+
+# -------------------------------------------------------------------------------------- the scale and the use of a tree
 
 def _tree_rows(n, branching):
     """One row for each node of the tree over n bins, the root first: 1 for the bins below it."""
@@ -23,61 +24,78 @@ def _tree_rows(n, branching):
 
 
 TREES = {"binary": (1024, 2), "fourfold": (1024, 4)}
-_levels = int.bit_length                         # of a binary tree over so many bins or days
+EPSILON = 0.5
+
+
+def _nodes(tree):
+    """How many levels a tree has, and most nodes that change when a person moves from the first bin to another."""
+    rows = _tree_rows(*TREES[tree])
+    return int(rows[:, 0].sum()), int(np.abs(rows[:, [0]] - rows[:, 1:]).sum(axis=0).max())
+
+
+def _scales():
+    """(tree, adjacency) -> smallest scale, scale without the advantage that the root does not move, levels."""
+    for tree in TREES:
+        levels, moved = _nodes(tree)
+        yield (tree, "add/remove"), (levels / EPSILON, levels / EPSILON, levels)
+        yield (tree, "replace"), (moved / EPSILON, 2 * levels / EPSILON, levels)
 
 
 @checker
 def range_scale(answer):
-    """`answer`: (tree, adjacency) -> smallest Laplace scale on every node that makes the whole tree cost epsilon = 0.5."""
-    right, levels = {}, {}
-    for tree, shape in TREES.items():
-        rows = _tree_rows(*shape)
-        added, moved = np.abs(rows[:, :1]).sum(), np.abs(rows[:, [0]] - rows[:, 1:]).sum(axis=0).max()   # a person in the first bin comes, or leaves it
-        for adjacency in ADJACENCIES:
-            right[tree, adjacency], levels[tree, adjacency] = float(added if adjacency == "add/remove" else moved) / 0.5, added
+    """`answer`: (tree, adjacency) -> smallest Laplace scale on every node for which the tree costs epsilon = 0.5."""
+    scales = dict(_scales())
 
     def why(name, said):
-        smallest, replace = right[name], name[1] == "replace"
-        if replace and (np.isclose(said, smallest / 2) or np.isclose(said, levels[name] / 0.5)):
+        (smallest, _, levels), replace = scales[name], name[1] == "replace"
+        if replace and np.isclose(said, [smallest / 2, levels / EPSILON]).any():
             return "a person who moves leaves one bin and enters another, and changes two nodes of a level"
-        if np.isclose(said, 1 / 0.5) or np.isclose(said, 2 / 0.5):
+        if np.isclose(said, [1 / EPSILON, 2 / EPSILON]).any():
             return f"{said:g} pays for one level; a person is counted once on every level"
-        if np.isclose(said, smallest - (4 if replace else 2)):
+        if np.isclose(said, smallest - (2 if replace else 1) / EPSILON):
             return f"{said:g} pays for one level less than there are: count the root and the leaves"
         if said < smallest:
-            return f"with scale {said:g} one person costs {smallest * 0.5 / said:.3g} and not 0.5"
+            return f"with scale {said:g} one person costs {smallest * EPSILON / said:.3g} and not {EPSILON}"
         return f"scale {said:g} is private, but larger than needed by a factor of {said / smallest:.3g}"
 
-    if hasattr(answer, "keys"):                                              # charging for the root, which cannot move, is safe
-        right |= {name: 2 * levels[name] / 0.5 for name in right if name[1] == "replace" and answer.get(name) == 2 * levels[name] / 0.5}
+    said = answer if hasattr(answer, "keys") else {}
+    right = {name: safe if said.get(name) == safe else smallest for name, (smallest, safe, _) in scales.items()}
     compare_dict(answer, right, why, tolerance=1e-9, relative=1e-9)
     return "a level is paid for by everybody, and a wider tree has fewer of them"
+
+
+CROSSINGS = [(16, 2), (64, 4), (64, 8), (16, 4), (4, 2), (81, 3), (3, 3)]           # the last has a tie
 
 
 @checker
 def range_crossing(crossing):
     """`crossing(n, branching)`: the shortest length at which a consistent tree beats the flat histogram, or None."""
-    for n, branching in ((16, 2), (64, 4), (64, 8), (16, 4), (4, 2), (81, 3), (3, 3)):        # the last has a tie
-        rows = _tree_rows(n, branching)
-        levels = rows[:, 0].sum()
-        covariance = np.linalg.inv(rows.T @ rows)
+    for n, branching in CROSSINGS:
+        rows, got = _tree_rows(n, branching), ask(crossing, n, branching)
+        levels, covariance = rows[:, 0].sum(), np.linalg.inv(rows.T @ rows)
         exact, unfair = (_first_win(n, factor * covariance) for factor in (2 * levels**2, 2))
-        got = ask(crossing, n, branching)
-        where = f"n = {n}, branching {branching}"
-        if got is None and exact is not None:
-            raise Wrong(f"{where}: the tree does win, from length {exact} on")
-        if got is not None and (isinstance(got, bool) or not np.isclose(float(got), round(float(got)))):
-            raise Wrong(f"{where}: expected a length or None, got {got!r}")
-        if got == exact:
-            continue
-        if exact is None:
-            raise Wrong(f"{where}: at no length is the tree better (a tie is no win, and np.argmax finds a first True where there is none), so None; got {got}")
-        if got == unfair:
-            raise Wrong(f"{where}: not {got}: at the same ε every node of the tree has {levels:g} times the noise of a flat bin")
-        if got == exact - 1:
-            raise Wrong(f"{where}: not {got}: one off; does np.argmax count from zero, or are standard deviations averaged and not variances?")
-        raise Wrong(f"{where}: not {got}: compare the variances at each length, averaged over all positions of a range in the domain")
+        if reason := _no_crossing(got, exact, unfair, levels):
+            raise Wrong(f"n = {n}, branching {branching}: {reason}")
     return "right on seven trees, from 3 bins to 81"
+
+
+def _no_crossing(got, exact, unfair, levels):
+    """Words for a wrong length, or ""; `unfair` is the length for a tree with the noise of a flat bin."""
+    if got == exact and not isinstance(got, bool):
+        return ""
+    if got is None:
+        return f"the tree does win, from length {exact} on"
+    if isinstance(got, bool) or not np.isclose(float(got), round(float(got))):
+        return f"expected a length or None, got {got!r}"
+    if exact is None:
+        return ("at no length is the tree better (a tie is no win, and np.argmax finds a first True where there is "
+                f"none), so None; got {got}")
+    if got == unfair:
+        return f"not {got}: at the same ε every node of the tree has {levels:g} times the noise of a flat bin"
+    if got == exact - 1:
+        return (f"not {got}: one off; does np.argmax count from zero, or are standard deviations averaged and not "
+                "variances?")
+    return f"not {got}: compare the variances at each length, averaged over all positions of a range in the domain"
 
 
 def _first_win(n, covariance):
@@ -91,78 +109,62 @@ def _first_win(n, covariance):
     return None
 
 
-# -------------------------------------------------------------------------------------------------------- a tree that is consistent
+# -------------------------------------------------------------------------------------------- a tree that is consistent
 
-@functools.cache
-def _noisy(scale=lambda L: L, draw="laplace", shared=False, passes=histograms.consistent):
-    """A release, right unless told otherwise; `passes` is linear, and asked once what leaves each node alone gives."""
+def _noisy(scale=lambda L: L, law=laplace, per_level=False, passes=histograms.consistent):
+    """A release, right unless told otherwise; `passes` is linear, so that it is asked once what each node adds."""
     @functools.cache
     def given(n):
-        starts = 2 ** np.arange(1, _levels(n)) - 1
+        starts = 2 ** np.arange(1, n.bit_length()) - 1
         leaves = np.transpose([passes(np.split(node, starts))[-1] for node in np.eye(2 * n - 1)])
         return _tree_rows(n, 2), starts, np.log2(np.arange(1, 2 * n)).astype(int), leaves
 
     def wrong(counts, epsilon, rng):
         rows, starts, level, leaves = given(len(counts))
-        drawn = draw(rng, len(rows)) if callable(draw) else getattr(rng, draw)(size=len(rows))
-        noise = drawn[level if shared else ...] * np.broadcast_to(scale(level[-1] + 1), level[-1] + 1)[level] / epsilon
+        drawn, levels = law(rng, 1.0, (len(rows),)), level[-1] + 1
+        noise = drawn[level if per_level else ...] * np.broadcast_to(scale(levels), levels)[level] / epsilon
         return np.split(rows @ (counts + leaves @ noise), starts)
 
     return wrong
 
 
-def _only_down(levels):
-    agreed = levels[:1]
-    for level in levels[1:]:
-        families = level.reshape(-1, 2)
-        agreed.append((families + ((agreed[-1] - families.sum(axis=1)) / 2)[:, None]).ravel())
-    return agreed
-
-
-def _redrawn(counts, epsilon, rng):
-    true, L = np.concatenate(histograms.tree(counts)), _levels(len(counts))
+def _redrawn_tree(counts, epsilon, rng):
+    true, L = np.concatenate(histograms.tree(counts)), len(counts).bit_length()
     noisy = np.full(len(true), -1.0)
     while (noisy < 0).any():
         noisy = np.where(noisy < 0, true + rng.laplace(scale=L / epsilon, size=len(true)), noisy)
     return histograms.consistent(np.split(noisy, 2 ** np.arange(1, L) - 1))
 
 
-def _again_far_out(rng, size, most=2 * 2**0.5):
-    noise = rng.laplace(size=size)
-    while (far := np.abs(noise) > most).any():
-        noise[far] = rng.laplace(size=far.sum())
-    return noise
-
-
-def _clipped(rng, size, most=2 * 2**0.5):
-    return np.clip(rng.laplace(size=size), -most, most)
-
-
-def _wrapped(rng, size, most=2):
-    return (rng.laplace(size=size) + most) % (2 * most) - most
-
-
+RIGHT_TREE = _noisy()
+BEYOND = "what comes out at its end on one table cannot come from a neighbour"
 RELEASES = {
     "there is no noise": _noisy(lambda L: 0),
-    "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on every level": _noisy(lambda L: 1),
-    "too little noise, about (levels − 1)/ε: the root and the leaves have their shares, too": _noisy(lambda L: L - 1),
+    "the noise has scale 1/ε on every node: that pays for one level, and a person is counted on every level":
+        _noisy(lambda L: 1),
+    "too little noise, about (levels − 1)/ε: the root and the leaves need their shares of ε, too":
+        _noisy(lambda L: L - 1),
     "the noise is that of three levels, however many there are: count them": _noisy(lambda L: 3),
-    "the root has no noise: under add/remove it is private, too, how many people there are": _noisy(lambda L: L * (np.arange(L) > 0)),
-    "the bins have noise 1/ε, which is all of ε, and the other levels cost more": _noisy(lambda L: np.append(np.full(L - 1, L), 1)),
+    "the root has no noise: under add/remove the number of people is private, too":
+        _noisy(lambda L: L * (np.arange(L) > 0)),
+    "the bins have noise 1/ε, which takes all of ε, and the other levels cost more":
+        _noisy(lambda L: np.append(np.full(L - 1, L), 1)),
     "the noise grows with the height of a node, 1/ε, 2/ε, …: the levels share ε, and 1 + 1/2 + 1/3 + … is more than 1":
         _noisy(lambda L: np.arange(L, 0, -1)),
-    "private, but here with twice the noise, as for replace: under add/remove a person changes one node of a level": _noisy(lambda L: 2 * L),
-    "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2": _noisy(lambda L: L / 2**0.5),
-    "the noise is normal: no ε holds, whatever its size": _noisy(draw="normal"),
-    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _noisy(lambda L: 2**0.5 * L, "normal"),
-    "the noise is cut off, drawn again where it is far out: what comes out at its end on one table cannot come from a neighbour": _noisy(draw=_again_far_out),
-    "the noise is cut off at both ends: what comes out there on one table cannot come from a neighbour": _noisy(draw=_clipped),
-    "the noise is cut off, and what is far out comes in again at the other end: what comes out there cannot come from a neighbour": _noisy(draw=_wrapped),
-    "one noise serves all nodes of a level: their differences are exact": _noisy(shared=True),
-    "private, but this is the flat histogram added up: the upper levels were not measured": _noisy(lambda L: 1, passes=list),
-    "consistent, but the upper levels are not used: least squares averages what they say with the sum of the children": _noisy(passes=list),
-    "a node below zero is drawn again: how often that happens depends on its true count, and the loss is more than ε": _redrawn,
-    "consistent, but not least squares: a parent must also learn from its children, on the way up": _noisy(passes=_only_down),
+    "private, but here with twice the noise, as for replace: under add/remove a person changes one node of a level":
+        _noisy(lambda L: 2 * L),
+    "the noise has the standard deviation levels/ε; that must be its scale, and the standard deviation √2 times that":
+        _noisy(lambda L: L / 2**0.5),
+    "the noise is normal: no ε holds, whatever its size": _noisy(law=normal),
+    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast":
+        _noisy(lambda L: 2**0.5 * L, normal),
+    "one noise serves all nodes of a level: their differences are exact": _noisy(per_level=True),
+    "private, but this is the flat histogram added up: the upper levels were not measured":
+        _noisy(lambda L: 1, passes=list),
+    "consistent, but the upper levels are not used: least squares averages what they say with the sum of the children":
+        _noisy(passes=list),
+    "a node below zero is drawn again: how often that happens depends on its true count, and the loss is more than ε":
+        _redrawn_tree,
 }
 
 
@@ -174,16 +176,19 @@ def _leaves(answer, arguments, rng):
     except (TypeError, ValueError):
         got = []
     if [level.shape for level in got] != [(size,) for size in sizes]:
-        raise Wrong(f"expected levels of {', '.join(map(str, sizes))} numbers, the root first, got {[level.shape for level in got]}")
+        expected = f"expected levels of {', '.join(map(str, sizes))} numbers, the root first"
+        raise Wrong(f"{expected}, got {[level.shape for level in got]}")
     nodes = np.concatenate(got)                  # node i has the children 2 i + 1 and 2 i + 2
-    if not (gap := np.abs(nodes[: len(got[-1]) - 1] - nodes[1::2] - nodes[2::2]).max(initial=0)) < 1e-6:
+    gap = np.abs(nodes[: len(got[-1]) - 1] - nodes[1::2] - nodes[2::2]).max(initial=0)
+    if not gap < 1e-6:
         raise Wrong(f"a node and the sum of its children differ by {gap:.3g}: the tree is not consistent")
     return got[-1]
 
 
 def _views(n):
-    """The sums of all blocks but the leaves."""
-    return tuple((f"the sum of bins {i * size + 1} to {(i + 1) * size}", row) for size in (2 ** np.arange(1, n.bit_length())).tolist()
+    """The sums of all blocks except for the leaves."""
+    return tuple((f"the sum of bins {i * size + 1} to {(i + 1) * size}", row)
+                 for size in (2 ** np.arange(1, n.bit_length())).tolist()
                  for i, row in enumerate(np.kron(np.eye(n // size), np.ones(size))))
 
 
@@ -193,7 +198,7 @@ def _bins(pair):
 
 
 def _tables(what, counts, more, epsilon, wide=0.0, **settings):
-    """`counts`, and the same with `more` people; every bin near the truth in three runs of four, `wide` standard deviations of the best estimate."""
+    """`counts`, and the same with `more` people; 3 runs of 4 are within `wide` standard deviations of the best."""
     one, two = np.array(counts), np.array(counts) + more
     rows = _tree_rows(len(one), 2)
     sd = np.sqrt(2 * np.diag(np.linalg.inv(rows.T @ rows))) * rows[:, 0].sum() / epsilon
@@ -205,7 +210,8 @@ TABLES = [
     _tables("nobody in four bins / one person in the first", np.zeros(4, int), [1, 0, 0, 0], 0.4, runs=500, twice=260),
     _tables("four bins / one more person in the last", [3, 0, 4, 7], [0, 0, 0, 1], 0.5, runs=500),
     _tables("four bins / five more in the third", [5, 5, 5, 5], [0, 0, 5, 0], 0.5, 1.38, runs=2500, law=True),
-    _tables("eight bins / six more in the first", [0, 0, 40, 7, 0, 1, 9, 5], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1000, law=True),
+    _tables("eight bins / six more in the first", [0, 0, 40, 7, 0, 1, 9, 5], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1000,
+            law=True),
     _tables("two bins of thousands / four more in the second", [4000, 2500], [0, 4], 0.5, 1.38, runs=800, law=True),
     _tables("8 bins, ε = 0.55 / two more in the last", np.arange(8) % 3, [0] * 7 + [2], 0.55, runs=300),
 ]
@@ -213,62 +219,86 @@ TABLES = [
 
 @checker
 def range_release(release):
-    """`release(counts, epsilon, rng)`: binary tree over the bins, epsilon under add/remove, consistent; levels, root first."""
-    looked = battery(release, _bins, TABLES, call=_leaves, mistakes=RELEASES, right=_noisy(), seed=51)
+    """`release(counts, epsilon, rng)`: consistent binary tree, epsilon under add/remove; levels, the root first."""
+    looked = battery(release, _bins, TABLES, call=_leaves, mistakes=RELEASES, right=RIGHT_TREE, seed=51)
+    _on_16_bins(release)
+    _on_one_bin(release)
+    return f"parents equal the sum of their children, and {looked}"
+
+
+def _on_16_bins(release):
     long = _tables("16 bins", np.zeros(16, int), np.zeros(16, int), 0.3, 1.0)
     if min(_leaves(release, long.one, np.random.default_rng(seed)).min() for seed in range(20)) >= 0:
-        raise Wrong("16 empty bins never come out below 0: where the noise is cut there, it no longer cancels in the sums; least squares cuts nothing")
+        raise Wrong("16 empty bins never come out below 0: where the noise is cut there, it no longer cancels in the "
+                    "sums; least squares cuts nothing")
     rows = _tree_rows(16, 2)
-    off, sums = _counts_its_levels(release, _leaves, long, rows[:15], np.diag(rows @ np.linalg.inv(rows.T @ rows) @ rows.T)[:15], 4400)
-    bins = np.mean(off**2) / np.mean(long.within**2)             # the standard errors are 0.009: 0.05 by luck has probability 1e-7
-    if bins > 1.06 or sums > 1.05 and bins > 0.95:               # who gives the bins more of ε has less noise there
-        raise Wrong(f"consistent, but noisier than least squares: on 16 bins {bins:.3f} times the variance that it needs, on their sums {sums:.3f} times; "
-                    "has each level its share of ε, and do a parent's own number and the sum of its children's count by how exact they are?")
+    variances = np.diag(rows @ np.linalg.inv(rows.T @ rows) @ rows.T)[:15]
+    off, sums = _counts_its_levels(release, _leaves, long, rows[:15], variances, 4400)
+    bins = np.mean(off**2) / np.mean(long.within**2)             # the standard errors are 0.009: 0.05 by luck: 1e-7
+    if bins > 1.06 or sums > 1.05 and bins > 0.95:               # with more of ε for the bins there is less noise there
+        raise Wrong(f"consistent, but noisier than least squares: on 16 bins {bins:.3f} times the variance that it "
+                    f"needs, on their sums {sums:.3f} times; has each level its share of ε, and is the mean of a "
+                    "parent's own number and the sum of its children's weighted by how exact they are?")
     each = np.mean(off**2, axis=0)               # the standard errors are 0.026 of their mean
     if each.min() < 0.8 * each.mean():
-        raise Wrong(f"on 16 bins the noise of bin {each.argmin() + 1} has {each.min() / each.mean():.2f} times the variance that it has on average: "
-                    "a person in any bin is counted on every level, and all nodes need noise")
+        raise Wrong(f"on 16 bins the noise of bin {each.argmin() + 1} has {each.min() / each.mean():.2f} times the "
+                    "variance that it has on average: a person in any bin is counted on every level, "
+                    "and all nodes need noise")
     apart = np.abs(off[:, 0::2] - off[:, 1::2])                  # what a parent says cancels: two Laplace leaves
-    if apart.max() < 3.5 * np.sqrt(np.mean(apart**2)):           # 16 of them are farther out for normal noise, 200 for Laplace noise
-        raise Wrong("on 16 bins the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
-    if np.mean(apart > 3 * np.sqrt(np.mean(apart**2))) < 0.0056:     # 0.0099 for Laplace noise, 0.0027 for normal noise
-        raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, whatever its size")
+    size = np.sqrt(np.mean(apart**2))
+    if apart.max() < 3.5 * size:                 # 16 are farther out for normal noise, 200 for Laplace noise
+        raise Wrong(f"on 16 bins the noise is cut off: {BEYOND}")
+    if np.mean(apart > 3 * size) < 0.0056:       # 0.0099 for Laplace noise, 0.0027 for normal noise
+        raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, "
+                    "whatever its size")
+
+
+def _on_one_bin(release):
     rng, people = np.random.default_rng(54), 1000 + np.arange(1500) % 2
     try:
         noise = [_leaves(release, (np.array([count]), 0.3), rng)[0] - count for count in people]
     except Wrong as reason:
         raise Wrong(f"on a single bin, which is a tree of one level: {reason}") from None
     _not_cut_to_whole(np.array(noise), 0.3, "on a single bin, of 1,000 people or of 1,001,")
-    return f"parents equal the sum of their children, and {looked}"
 
 
 def _counts_its_levels(answer, call, pair, rows, variances, runs, agreed=1.0):
-    """The errors of some runs on five levels, and the mean of their squares over `variances` (in units of a node's) for the sums in `rows`;
-    `Wrong` if it is too small: a shallow tree's noise on a deep one, or that of a larger ε.
+    """The errors of some runs on five levels, and the mean of their squares over `variances` for the sums in `rows`.
 
-    A tree without a root, which is right too, has 0.68 or more, and ln(16) + 1 levels have 0.57, with a standard error of 0.01. Where the first two
-    errors are correlated, as they are not in a pile of blocks, the noise may be that of a tree whose levels agree: `agreed` times the variance.
+    `variances` are in units of a node's. `Wrong` if the mean is too small: a shallow tree's noise on a deep one, or
+    that of a larger ε. A tree without a root, which is right too, has 0.68 or more, and ln(16) + 1 levels have 0.57,
+    with a standard error of 0.01. The first two errors are correlated if the levels agree, and not in a pile of blocks:
+    then the noise may have `agreed` times the variance.
     """
     rng, node = np.random.default_rng(52), 2 * 5**2 / pair.one[1] ** 2
     off = np.array([call(answer, pair.one, rng) for _ in range(runs)], dtype=float) - pair.truth[0]
     ratio = np.mean((off @ rows.T) ** 2 / (node * variances))
-    if ratio < 0.615 * (agreed if abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2 else 1):
-        raise Wrong(f"on {pair.what} the noise has {ratio:.2f} times the variance that it needs: a person is counted on every level, and all share ε")
+    if ratio < 0.615 * (agreed if _agree(off) else 1):
+        raise Wrong(f"on {pair.what} the noise has {ratio:.2f} times the variance that it needs: a person is counted "
+                    "on every level, and all levels share ε")
     return off, ratio
 
 
+def _agree(off):
+    return abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2
+
+
 def _not_cut_to_whole(noise, epsilon, where):
-    """`Wrong` if there is none, or if it is 0 too often: noise that is 0 just e^ε times as often as 1, and as −1, is refused with probability 1e-9."""
+    """`Wrong` if there is none, or if it is 0 too often.
+
+    Noise that is 0 just e^ε times as often as 1, and as −1, is refused with probability 1e-9.
+    """
     noise = np.round(noise, 9)
     zeros, ones = int((noise == 0).sum()), int((np.abs(noise) == 1).sum())
     if zeros == noise.size:
         raise Wrong(f"{where} there is no noise in {zeros:,} runs")
     if ones and bdtrc(zeros - 1, zeros + ones, 1 / (1 + 2 * np.exp(-epsilon))) < 1e-9:
-        raise Wrong(f"{where} the noise is 0 in {zeros:,} cases, and 1 or −1 in only {ones:,}: cut to whole numbers towards 0, as `int` and `np.trunc` cut it, "
-                    "it is 0 twice as often as ε allows; round the noise, or draw whole numbers")
+        raise Wrong(f"{where} the noise is 0 in {zeros:,} cases, and 1 or −1 in only {ones:,}: it is cut to whole "
+                    "numbers towards 0, as `int` and `np.trunc` do, and then it is 0 twice as often as ε allows; round "
+                    "the noise, or draw whole numbers")
 
 
-# ------------------------------------------------------------------------------------------------------------------ a total on the wall
+# -------------------------------------------------------------------------------------------------- a total on the wall
 
 def _season(Wall, arguments, rng):
     wall = ask(Wall, len(arguments[0]), arguments[1], rng)
@@ -280,20 +310,30 @@ def _season(Wall, arguments, rng):
     return totals
 
 
-@functools.cache
-def _with(scale, blocks="tree", draw="laplace", each=lambda L, size: 1):
-    """A wall whose totals are sums of noisy blocks, right unless told otherwise; `each` makes a block's noise a multiple of `scale`."""
+USED = {                                         # the noises in each total: 1 for those that are used
+    "tree": lambda day: day & -(day & -day).T == day.T,          # that of a block stands on the block's last day
+    "levels": lambda day: day >> np.arange(len(day).bit_length()) & 1,
+    "again": lambda day: day - 1 == USED["tree"](day).nonzero()[0],
+    "fresh": lambda day: np.eye(len(day)),
+    "one": np.ones_like,
+    "days": lambda day: np.tri(len(day)),
+}
+
+
+def _with(scale=int.bit_length, blocks="tree", law=laplace, each=lambda L, size: 1):
+    """A wall whose totals are sums of noises, right unless told otherwise.
+
+    `scale` is a function of the days; `each`, of the levels and the size of a block, is a factor of its noise.
+    """
     @functools.cache
-    def used(days):                              # 1 for the noises in each total; that of a block stands on the block's last day
+    def used(days):
         day = np.arange(1, days + 1)[:, None]
-        tree = day & -(day & -day).T == day.T
-        return {"tree": tree, "levels": day >> np.arange(_levels(days)) & 1, "again": day - 1 == tree.nonzero()[0], "fresh": np.eye(days),
-                "one": np.ones((days, 1)), "days": np.tri(days)}[blocks].astype(float), each(_levels(days), (day & -day).ravel())
+        return USED[blocks](day).astype(float), each(days.bit_length(), (day & -day).ravel())
 
     class Counter:
         def __init__(self, days, epsilon, rng):
             self.used, times, self.t, self.total = *used(days), 0, 0
-            self.draw = lambda: getattr(rng, draw)(scale=scale(days) / epsilon, size=self.used.shape[1]) * times
+            self.draw = lambda: law(rng, scale(days) / epsilon, self.used.shape[1:]) * times
             self.noise = self.draw()
 
         def day(self, visits):
@@ -303,7 +343,7 @@ def _with(scale, blocks="tree", draw="laplace", each=lambda L, size: 1):
     return Counter
 
 
-class _Redrawn(_with(_levels)):
+class _Redrawn(_with()):
     def day(self, visits):
         said = super().day(visits)
         while said < 0:
@@ -312,36 +352,50 @@ class _Redrawn(_with(_levels)):
         return said
 
 
+RIGHT_WALL = _with()
 WALLS = {
-    "fresh noise of scale 1/ε on each total: a visit on the first day moves all of them, and each costs ε": _with(lambda T: 1, "fresh"),
+    "fresh noise of scale 1/ε on each total: a visit on the first day moves all of them, and each costs ε":
+        _with(lambda T: 1, "fresh"),
     "there is no noise": _with(lambda T: 0),
-    "private, but with fresh noise of scale T/ε on each total, which grows with the season": _with(lambda T: T, "fresh"),
+    "private, but with fresh noise of scale T/ε on each total, which grows with the season":
+        _with(lambda T: T, "fresh"),
     "one noise serves all totals: their differences are then the exact daily visits": _with(lambda T: 1, "one"),
-    "one noise serves all totals, however large: their differences are the exact daily visits": _with(_levels, "one"),
-    "one noise serves all blocks of a level: day 3 less day 2 less day 1 is then exact": _with(_levels, "levels"),
-    "a block gets new noise for every total that uses it: many looks at the same days": _with(_levels, "again"),
-    "private, but this is the sum of noisy days: its noise grows like √t, and the tree was not used": _with(lambda T: 1, "days"),
-    "private, but a block of two days has the noises of its two days: give each block one of its own, when it is complete": _with(_levels, "days"),
-    "every block has noise 1/ε: a visit lies in one block of every level, so the levels have to share ε": _with(lambda T: 1),
-    "too little noise, about log₂(T)/ε on every block: with the days and the whole stream there are log₂(T) + 1 levels": _with(lambda T: _levels(T) - 1),
-    "fresh noise on each total, as large as that of a block: a visit on the first day moves all of them": _with(_levels, "fresh"),
-    "private, but with twice the noise: under add/remove a visit changes one block of a level": _with(lambda T: 2 * _levels(T)),
-    "the noise is normal: no ε holds, whatever its size": _with(_levels, draw="normal"),
-    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast": _with(lambda T: 2**0.5 * _levels(T), draw="normal"),
-    "a total below zero is drawn again: how often that happens depends on the true total, and the loss is more than ε": _Redrawn,
-    "right for four days; in a longer season a visit lies in more blocks": _with(lambda T: 3),
-    "a day of its own has noise 1/ε, which is all of ε, and the longer blocks cost more": _with(_levels, each=lambda L, size: np.where(size > 1, 1, 1 / L)),
-    "the noise grows with the block, 1/ε for a day, 2/ε for two, 3/ε for four: the levels share ε, and 1 + 1/2 + 1/3 + … is more than 1":
-        _with(lambda T: 1, each=lambda L, size: 1 + np.log2(size)),
+    "one noise serves all totals, however large: their differences are the exact daily visits": _with(blocks="one"),
+    "one noise serves all blocks of a level: the total of day 3 minus those of days 2 and 1 is then exact":
+        _with(blocks="levels"),
+    "a block gets new noise for every total that uses it: these are many looks at the same days": _with(blocks="again"),
+    "private, but this is the sum of noisy days: its noise grows like √t, and the tree was not used":
+        _with(lambda T: 1, "days"),
+    "private, but a block of two days has the noises of its two days: give each block one of its own, when it is "
+    "complete":
+        _with(blocks="days"),
+    "every block has noise 1/ε: a visit lies in one block of every level, so the levels have to share ε":
+        _with(lambda T: 1),
+    "too little noise, about log₂(T)/ε on every block: with the days and the whole stream there are log₂(T) + 1 levels":
+        _with(lambda T: T.bit_length() - 1),
+    "fresh noise on each total, as large as that of a block: a visit on the first day moves all of them":
+        _with(blocks="fresh"),
+    "private, but with twice the noise: under add/remove a visit changes one block of a level":
+        _with(lambda T: 2 * T.bit_length()),
+    "the noise is normal, of the right standard deviation: no ε holds, its tails fall too fast":
+        _with(lambda T: 2**0.5 * T.bit_length(), law=normal),
+    "a total below zero is drawn again: how often that happens depends on the true total, and the loss is more than ε":
+        _Redrawn,
+    "a day of its own has noise 1/ε, which takes all of ε, and the longer blocks cost more":
+        _with(each=lambda L, size: np.where(size > 1, 1, 1 / L)),
+    "the noise grows with the block, 1/ε for a day, 2/ε for two, 3/ε for four: the levels share ε, and "
+    "1 + 1/2 + 1/3 + … is more than 1": _with(lambda T: 1, each=lambda L, size: 1 + np.log2(size)),
 }
 
 
 def _seasons(what, visits, more, epsilon, wide=0.0, **settings):
     """`visits`, and the same with `more` on some days."""
     one, two = np.array(visits), np.array(visits) + more
-    ones = np.array([day.bit_count() for day in range(1, len(one) + 1)])
-    return Pair(what, (one, epsilon), (two, epsilon), ((epsilon * int(np.abs(more).sum()), 0.0),) if np.any(more) else (), (one.cumsum(), two.cumsum()),
-                within=wide * np.sqrt(2 * ones) * _levels(len(one)) / epsilon if wide else None, share=0.75, **settings)
+    blocks = np.array([day.bit_count() for day in range(1, len(one) + 1)])
+    sd = np.sqrt(2 * blocks) * len(one).bit_length() / epsilon
+    claims = ((epsilon * int(np.abs(more).sum()), 0.0),) if np.any(more) else ()
+    return Pair(what, (one, epsilon), (two, epsilon), claims, (one.cumsum(), two.cumsum()),
+                within=wide * sd if wide else None, share=0.75, **settings)
 
 
 def _totals(pair):
@@ -356,7 +410,8 @@ SEASONS = [
     _seasons("no visits in four days / one on the first", [0, 0, 0, 0], [1, 0, 0, 0], 0.4, runs=500, twice=260),
     _seasons("four days / two more visits on the third", [3, 0, 2, 5], [0, 0, 2, 0], 0.8, runs=500),
     _seasons("four days / five more on the first day", [7, 1, 0, 4], [5, 0, 0, 0], 0.5, 1.38, runs=2000, law=True),
-    _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=800, law=True),
+    _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4,
+             runs=800, law=True),
     _seasons("eight days / two more on the last", [0, 3, 0, 0, 1, 2, 2, 0], [0, 0, 0, 0, 0, 0, 0, 2], 0.4, runs=400),
     _seasons("two days of thousands / one more on the second", [3000, 2000], [0, 1], 0.9, 1.38, runs=1100),
     _seasons("16 days / the same days", np.arange(16) % 5, np.zeros(16, int), 1.0, 1.38, runs=100),
@@ -368,7 +423,7 @@ def range_counter(Wall):
     """`Wall(days, epsilon, rng)` with `day(visits)`: the noisy total so far; days a power of two, add/remove."""
     if not isinstance(Wall, type):
         raise Wrong(f"expected a class, got {type(Wall).__name__}")
-    looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=_with(_levels), seed=52)
+    looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=RIGHT_WALL, seed=52)
     long = _seasons("16 days", np.full(16, 1000), np.zeros(16, int), 0.3)
     blocks, rows, totals = np.array([day.bit_count() for day in range(1, 17)]), _tree_rows(16, 2), np.tri(16)
     agreed = np.mean(np.diag(totals @ np.linalg.inv(rows.T @ rows) @ totals.T) / blocks)
@@ -380,32 +435,44 @@ def range_counter(Wall):
 
 
 def _pays_for_each_day(off, long, agreed):
-    """`Wrong` if the blocks of a day cost more than ε: 1/scale of each, from the errors of the totals; that of their sum is as good.
+    """`Wrong` if the blocks of a day cost more than ε: 1/scale of each, from the errors of the totals.
 
-    The solution pays ε, with a standard error of 0.02; a tree without a root 1.18 ε, as the two halves stand for the whole as well.
+    The solution pays ε, with a standard error of 0.02; a tree without a root 1.18 ε, without a node for all days.
     """
     end, node = np.arange(1, 17), 2 * 5**2 / long.one[1] ** 2
-    inside = (end - (end & -end) < end[:, None]) & (end[:, None] <= end)         # day (row) in the block that is complete on a day (column)
-    noise = off - np.column_stack([np.zeros(len(off)), off])[:, end - (end & -end)]
-    if np.abs(noise).max() < 3.3 * np.sqrt(np.mean(noise**2)):   # of 24,000 normal noises 23 would be farther out, and of Laplace noises 200
-        raise Wrong("on 16 days the noise is cut off: what comes out at its end on one table cannot come from a neighbour")
+    start = end - (end & -end)                   # of the block that is complete on a day
+    inside = (start < end[:, None]) & (end[:, None] <= end)      # day (row) in that block (column)
+    noise = off - np.column_stack([np.zeros(len(off)), off])[:, start]
+    if np.abs(noise).max() < 3.3 * np.sqrt(np.mean(noise**2)):   # of 24,000, 23 are farther out if normal, else 200
+        raise Wrong(f"on 16 days the noise is cut off: {BEYOND}")
     _not_cut_to_whole(noise[:, ::2], long.one[1], "on the odd days of 16")
-    least = np.diag(inside.T @ agreed @ inside) if abs(np.corrcoef(off[:, 0], off[:, 1])[0, 1]) > 0.2 else 1.0
+    least = np.diag(inside.T @ agreed @ inside) if _agree(off) else 1.0
     paid = inside @ np.sqrt(node * least / np.maximum(np.mean(noise**2, axis=0), 1e-9)) / 5
     if paid.max() > 1.3:
-        raise Wrong(f"in a season of 16 days a visit on day {paid.argmax() + 1} costs {paid.max():.3g} ε: a visit on any day lies in a block of every level, "
-                    "and 1/scale of its blocks, added up, may be ε")
+        raise Wrong(f"in a season of 16 days a visit on day {paid.argmax() + 1} costs {paid.max():.3g} ε: a visit on "
+                    "any day lies in a block of every level, and 1/scale of its blocks, added up, may be ε")
 
 
-# ----------------------------------------------------------------------------------------------------------------------- a private cut
+# -------------------------------------------------------------------------------------------------------- a private cut
 
 @functools.cache
-def _cut(spend=1.0, pick=None, score=lambda values, cuts: _balance(values, cuts, np.less), candidates=lambda values, cuts: cuts):
+def _scored(score, candidates, values, low, high):
+    """The cuts of a list, and their scores: the lists are few, and each is asked about a thousand times."""
+    values = np.frombuffer(values, dtype=int)
+    cuts = candidates(values, np.arange(low + 1, high))
+    return cuts, score(values, cuts).astype(float)
+
+
+def _exponential(scores, epsilon, rng):
+    return np.argmax(scores * epsilon / 2 + rng.gumbel(size=len(scores)))
+
+
+def _cut(spend=1.0, pick=_exponential, score=lambda values, cuts: _balance(values, cuts, np.less),
+         candidates=lambda values, cuts: cuts):
     """A cut, right unless told otherwise."""
     def wrong(values, low, high, epsilon, rng):
-        cuts = candidates(values, np.arange(low + 1, high))
-        scores = score(values, cuts).astype(float)
-        return int(cuts[pick(scores, rng) if pick else exponential(scores, sensitivity=1, epsilon=spend * epsilon, rng=rng)])
+        cuts, scores = _scored(score, candidates, values.tobytes(), low, high)
+        return int(cuts[pick(scores, spend * epsilon, rng)])
 
     return wrong
 
@@ -428,30 +495,38 @@ def _else_the_first(candidates):
     return lambda values, cuts: candidates(values, cuts) if len(values) else cuts[:1]
 
 
+def _median(values, low, high, epsilon, rng):
+    return int(np.clip(np.median(values) if len(values) else low + 1, low + 1, high - 1))
+
+
+RIGHT_CUT = _cut()
 EXACT = "the cut is the exact best one: a neighbour whose best cut is another cannot give it, and the loss is infinite"
+ENDS = "only cuts between the smallest and the largest value are tried, and these are two people"
 CUTS = {
     "the score is a distance between values, and one person can move the median far; count people, |left − right|":
         _cut(score=lambda values, cuts: -np.abs(cuts - np.median(values if len(values) else cuts))),
-    EXACT + " (the median itself)": lambda values, low, high, epsilon, rng: int(np.clip(np.median(values) if len(values) else low + 1, low + 1, high - 1)),
-    EXACT: _cut(pick=lambda scores, rng: np.argmax(scores)),
-    EXACT + ", drawn among ties": _cut(pick=lambda scores, rng: rng.choice(np.flatnonzero(scores == scores.max()))),
-    "only values that occur, or those between the smallest and the largest, can be cuts: which cuts never come tells who is there":
-        _cut(candidates=_those_there),
-    "only values that occur can be cuts, and where nobody is the cut is certain: which cuts never come tells who is there":
-        _cut(candidates=_else_the_first(_those_there)),
-    "only cuts between the smallest and the largest value are tried, and these are two people; where nobody is the cut is certain":
-        _cut(candidates=_else_the_first(_between)),
-    "the factor 2 of the exponential mechanism is missing: adding a person raises some scores and lowers others": _cut(2),
+    f"{EXACT} (the median itself)": _median,
+    EXACT: _cut(pick=lambda scores, epsilon, rng: np.argmax(scores)),
+    f"{EXACT}, drawn among ties":
+        _cut(pick=lambda scores, epsilon, rng: rng.choice(np.flatnonzero(scores == scores.max()))),
+    "only values that occur, or those between the smallest and the largest, can be cuts: the cuts that never come out "
+    "tell who is there": _cut(candidates=_those_there),
+    "only values that occur can be cuts, and of an empty list the cut is certain: the cuts that never come out tell "
+    "who is there": _cut(candidates=_else_the_first(_those_there)),
+    f"{ENDS}; of an empty list the cut is certain": _cut(candidates=_else_the_first(_between)),
+    "the factor 2 of the exponential mechanism is missing: adding a person raises some scores and lowers others":
+        _cut(2),
     "private, but at half of ε: the score is −|left − right|, and moves by 1 when a person is added": _cut(0.5),
-    "only cuts between the smallest and the largest value are tried, and these are two people": _cut(candidates=_between),
+    ENDS: _cut(candidates=_between),
     "this is a coin: the cut does not look at the data at all": _cut(score=lambda values, cuts: 0 * cuts),
-    "people at the cut go to the left here; count those below the cut": _cut(score=lambda values, cuts: _balance(values, cuts, np.less_equal)),
+    "people at the cut go to the left here; count those below the cut":
+        _cut(score=lambda values, cuts: _balance(values, cuts, np.less_equal)),
 }
 
 
 def _lists(what, values, more, low, high, epsilon, often=({}, {}), runs=2500, law=True):
-    one, two = (np.array(v, dtype=int) for v in (values, [*values, *more]))
-    return Pair(what, (one, low, high, epsilon), (two, low, high, epsilon), ((epsilon * len(more), 0.0),) if more else (), runs=runs, law=law, often=often)
+    one, two = ((np.array(v, dtype=int), low, high, epsilon) for v in (values, [*values, *more]))
+    return Pair(what, one, two, ((epsilon * len(more), 0.0),) if more else (), runs=runs, law=law, often=often)
 
 
 LISTS = [
@@ -459,19 +534,26 @@ LISTS = [
     _lists("nobody / one person aged 2", [], [2], 0, 8, 0.8, runs=1000, law=False),
     _lists("six people / three more at the upper end", [1, 1, 2, 6, 6, 6], [7, 7, 7], 0, 8, 1.0, law="exactly"),
     _lists("two people / two more below", [12, 10], [10, 10], 10, 16, 2.0, law="exactly"),
-    _lists("41 people around 20 / the same", list(range(10, 31)) * 2, [], 0, 41, 2.0, ({20: 0.2}, {20: 0.2}), runs=400, law=False),
-    _lists("400 at 5 and 400 at 7 / one more at 7", [5] * 400 + [7] * 400, [7], 0, 12, 0.7, ({6: 0.2}, {6: 0.2}), runs=600, law=False),
+    _lists("41 people around 20 / the same", list(range(10, 31)) * 2, [], 0, 41, 2.0, ({20: 0.2}, {20: 0.2}),
+           runs=400, law=False),
+    _lists("400 at 5 and 400 at 7 / one more at 7", [5] * 400 + [7] * 400, [7], 0, 12, 0.7, ({6: 0.2}, {6: 0.2}),
+           runs=600, law=False),
 ]
+
+
+def _whole(answer, arguments, rng):
+    got, (low, high) = answered(answer, *arguments, rng), arguments[1:3]
+    number = not np.ndim(got) and isinstance(got, (int, float, np.number)) and np.isfinite(got)
+    if not number or got != round(got) or not low < got < high:
+        raise Wrong(f"expected whole cuts from {low + 1} to {high - 1}: the cuts a place could have are public, and "
+                    f"each must be possible; got {repr(got)[:60]}")
+    return int(got)
 
 
 @checker
 def range_split(split):
-    """`split(values, low, high, epsilon, rng)`: a cut, low < cut < high, near the median, by the exponential mechanism."""
-    def whole(answer, arguments, rng):
-        got, (low, high) = answered(answer, *arguments, rng), arguments[1:3]
-        if np.ndim(got) or not isinstance(got, (int, float, np.number)) or not np.isfinite(got) or got != round(got) or not low < got < high:
-            raise Wrong(f"expected whole cuts from {low + 1} to {high - 1}: the cuts a place could have are public, and each must be possible; "
-                        f"got {repr(got)[:60]}")
-        return int(got)
+    """`split(values, low, high, epsilon, rng)`: a cut near the median, between low and high, drawn at random."""
+    def form(pair):
+        return Choice(tuple(range(pair.one[1] + 1, pair.one[2])), "the cut")
 
-    return battery(split, lambda pair: Choice(tuple(range(pair.one[1] + 1, pair.one[2])), "the cut"), LISTS, call=whole, mistakes=CUTS, right=_cut(), seed=53)
+    return battery(split, form, LISTS, call=_whole, mistakes=CUTS, right=RIGHT_CUT, seed=53)
