@@ -9,7 +9,7 @@ from provable_privacy import check
 from provable_privacy.check.deployment import engines
 
 ORDERS = {"coin": {"private", "fair"}, "hash": {"private", "fair", "same"}, "film": {"private", "same"},
-          "popular": {"same"}, "first": {"private", "same"}, "person": set()}        # fmt: skip
+          "popular": {"same"}, "first": {"private", "same"}, "person": set()}
 SUMS = {"rows64": 922_337_203_685_477, "rows32": 214_748, "wrapped": 4_294_967_295, "stuck": 16_777_216}
 LATE = {"left out": 1, "once more": 2, "nightly": 30, "by batch": 2, "per batch": 1}
 
@@ -18,7 +18,8 @@ with pairs as (
   select person, film // 100 as shelf, least(5000, sum(greatest(0, least(5000, coalesce(cents, 0))))) as total
   from tickets where person is not null and film is not null group by person, shelf
 ), ranked as (
-  select *, row_number() over (partition by person order by md5(concat('07:', person, ':', shelf)), shelf) as place from pairs
+  select *, row_number() over (partition by person order by md5(concat('07:', person, ':', shelf)), shelf) as place
+  from pairs
 )
 select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf order by shelf"""
 
@@ -28,20 +29,24 @@ with drawn as (
 ), ranked as (
   select *, row_number() over (partition by film order by lot) as place from drawn
 )
-select film // 100 as shelf, count(*) as people, least(5000, sum(cents)) as total from ranked where place <= 3 group by shelf order by shelf"""
+select film // 100 as shelf, count(*) as people, least(5000, sum(cents)) as total
+from ranked where place <= 3 group by shelf order by shelf"""
 
 QUALIFIED = """
 select shelf, count(*)::bigint as people, sum(total)::bigint as total from (
   select person, floor(film / 100)::integer as shelf,
-    greatest(0, least(5000, sum(case when cents is null or cents < 0 then 0 when cents > 5000 then 5000 else cents end))) as total
+    greatest(0, least(5000, sum(
+      case when cents is null or cents < 0 then 0 when cents > 5000 then 5000 else cents end))) as total
   from tickets where person is not null and film is not null group by 1, 2
   qualify row_number() over (partition by person order by sha256(person || 'salt' || shelf)) <= 3
 ) group by shelf"""
 
 HUGE = """
-with pairs as (select person, film // 100 as shelf, greatest(0, least(5000, sum(coalesce(cents, 0)::hugeint)))::integer as cents
+with pairs as (select person, film // 100 as shelf,
+                 greatest(0, least(5000, sum(coalesce(cents, 0)::hugeint)))::integer as cents
                from tickets where film is not null and person is not null group by 1, 2),
-lots as (select shelf, cents, rank() over (partition by person order by hash(person, shelf, 77), shelf) as place from pairs)
+lots as (select shelf, cents, rank() over (partition by person order by hash(person, shelf, 77), shelf) as place
+         from pairs)
 SELECT SHELF, COUNT(*) AS PEOPLE, SUM(CENTS) AS TOTAL FROM lots WHERE place < 4 GROUP BY SHELF"""
 
 
@@ -50,17 +55,23 @@ with pairs as (
   select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total
   from tickets where film is not null and person is not null group by person, film // 100
 ), lines as (
-  select person, unnest(list({'shelf': shelf, 'total': total} order by hash(person, shelf))[:3]) as line from pairs group by person
+  select person, unnest(list({'shelf': shelf, 'total': total} order by hash(person, shelf))[:3]) as line
+  from pairs group by person
 )
 select line.shelf as shelf, count(*) as people, sum(line.total) as total from lines group by line.shelf"""
 
 COUNTED = """
 with pairs as (
   select person, film // 100 as shelf, least(sum(greatest(0, least(coalesce(cents, 0), 5000))), 5000) as total,
-    md5(concat(person, '/', film // 100)) as lot from tickets where person is not null and film is not null group by person, film // 100
+    md5(concat(person, '/', film // 100)) as lot
+  from tickets where person is not null and film is not null group by person, film // 100
 )
 select shelf, count(distinct person) as people, sum(total) as total from pairs
-where (select count(*) from pairs as other where other.person = pairs.person and other.lot < pairs.lot) < 3 group by shelf"""
+where (select count(*) from pairs as other where other.person = pairs.person and other.lot < pairs.lot) < 3
+group by shelf"""
+
+
+ORDER = "order by md5(concat('07:', person, ':', shelf)), shelf"
 
 
 def changed(old, new, text=TEXT):
@@ -68,9 +79,11 @@ def changed(old, new, text=TEXT):
     return text.replace(old, new)
 
 
+def ordered(by, text=TEXT):
+    return changed(ORDER, by, text)
+
+
 SUM = "least(5000, sum(greatest(0, least(5000, coalesce(cents, 0)))))"
-ROWS = """select person, film // 100 as shelf, greatest(0, least(5000, coalesce(cents, 0))) as total
-  from tickets where person is not null and film is not null"""
 
 
 def fails(service, question):
@@ -81,13 +94,17 @@ def fails(service, question):
     return False
 
 
-def steal(service, who):
-    return fails(service, f"case when {who} and diagnosis = 'HIV' then error('yes') else true end")
+def asking(question):
+    """Whether a question about `who` fails."""
+    return lambda service, who: fails(service, question.format(who=who))
+
+
+steal = asking("case when {who} and diagnosis = 'HIV' then error('yes') else true end")
 
 
 def steal_by_cast(service, who):
     try:
-        service(f"case when {who} then cast(case when diagnosis = 'HIV' then 'x' else '1' end as integer) else 1 end = 1")
+        service(f"case when {who} then cast(case diagnosis when 'HIV' then 'x' else '1' end as integer) else 1 end = 1")
         return False
     except Exception as error:
         return "Conversion" in type(error).__name__
@@ -96,15 +113,6 @@ def steal_by_cast(service, who):
 def steal_by_the_healthy(service, who):
     """Fails unless she was there for HIV."""
     return not fails(service, f"case when {who} and diagnosis <> 'HIV' then 1 // 0 else 1 end = 1")
-
-
-def steal_by_number(service, who):
-    return service(f"{who} and diagnosis = 'HIV'") > 0.5
-
-
-def steal_from_the_dear(service, who):
-    """Overflows only where the charge is above 403."""
-    return fails(service, f"case when {who} and diagnosis = 'HIV' then charge + 9223372036854775404 else 1 end >= 1")
 
 
 def steal_from_the_table(service, who):
@@ -117,16 +125,9 @@ def steal_twice(service, who):
     return service(f"{who} and diagnosis = 'HIV'") + service(f"{who} and diagnosis = 'HIV'") > 1
 
 
-def steal_twice_in_silence(service, who):
-    return fails(service, who) or steal(service, who)
-
-
-def steal_always_fails(service, who):
-    return fails(service, f"case when {who} then error('yes') else true end")
-
-
 OP = " *(=|<>|<=?|>=?) *"
-NUMBER, WORDS = re.compile(f"charge{OP}-?[0-9]{{1,9}}"), re.compile(f"(zip|sex|dob|diagnosis|visit){OP}'[A-Za-z0-9 -]*'")
+NUMBER = re.compile(f"charge{OP}-?[0-9]{{1,9}}")
+WORDS = re.compile(f"(zip|sex|dob|diagnosis|visit){OP}'[A-Za-z0-9 -]*'")
 
 
 def allowed(text):
@@ -143,63 +144,68 @@ def allowed_by_hand(text):
         column, found, constant = text.partition(op)
         column, constant = column.rstrip(" "), constant.lstrip(" ")
         if found and column in ("zip", "sex", "dob", "diagnosis", "visit"):
-            inner = constant[1:-1]
-            return len(constant) > 1 and constant[0] == constant[-1] == "'" and all(c.isascii() and (c.isalnum() or c in " -") for c in inner)
+            good = all(c.isascii() and (c.isalnum() or c in " -") for c in constant[1:-1])
+            return len(constant) > 1 and constant[0] == constant[-1] == "'" and good
         if found and column == "charge":
             return constant.removeprefix("-").isascii() and constant.removeprefix("-").isdigit() and len(constant) < 10
     return False
-
-
-def allowed_search(text):
-    return bool(NUMBER.match(text) or WORDS.match(text))
-
-
-def allowed_any_script(text):
-    return bool(re.fullmatch(rf"charge{OP}-?\d{{1,9}}", text) or WORDS.fullmatch(text))
 
 
 def blacklist(text):
     return not any(word in text for word in ("cast", "error", "case", "select", "(", ";", "--", "/"))
 
 
-def allowing(number=r"charge *(=|<>|<=?|>=?) *-?[0-9]{1,9}", constant="[A-Za-z0-9 -]*", flags=0):
+def allowing(number=f"charge{OP}-?[0-9]{{1,9}}", constant="[A-Za-z0-9 -]*", flags=0, match=re.fullmatch):
     words = f"(zip|sex|dob|diagnosis|visit){OP}'{constant}'"
-    return lambda text: bool(re.fullmatch(number, text, flags) or re.fullmatch(words, text, flags))
+    return lambda text: bool(match(number, text, flags) or match(words, text, flags))
 
 
 def any_column(text):
     return bool(re.fullmatch(rf"[a-z]+{OP}('[A-Za-z0-9 -]*'|[0-9]{{1,9}})", text))
 
 
-def no_spaces(text):
-    return allowed(text) and " =" not in text
+TICKETS = changed("as total\n", "as total, count(*) as tickets\n")
+TOSSED = changed("as total\n", "as total, random() as lot\n", ordered("order by lot"))
+# overflows only where the charge is above 403
+OVERFLOWS = asking("case when {who} and diagnosis = 'HIV' then charge + 9223372036854775404 else 1 end >= 1")
 
-
-TOSSED = changed("as total\n", "as total, random() as lot\n", changed("md5(concat('07:', person, ':', shelf)), shelf", "lot"))
-
-SOLUTIONS = [(check.eng_order, lambda seed: ORDERS), (check.eng_bound, lambda seed: TEXT), (check.eng_sum, lambda seed: SUMS),
-             (check.eng_steal, lambda seed: steal), (check.eng_allow, lambda seed: allowed), (check.eng_late, lambda seed: LATE)]        # fmt: skip
+SOLUTIONS = [
+    (check.eng_order, lambda seed: ORDERS),
+    (check.eng_bound, lambda seed: TEXT),
+    (check.eng_sum, lambda seed: SUMS),
+    (check.eng_steal, lambda seed: steal),
+    (check.eng_allow, lambda seed: allowed),
+    (check.eng_late, lambda seed: LATE),
+]
 
 UNUSUAL = [
-    (check.eng_bound, UNNESTED), (check.eng_bound, COUNTED),
+    (check.eng_bound, UNNESTED),
+    (check.eng_bound, COUNTED),
+    (check.eng_bound, QUALIFIED),
+    (check.eng_bound, HUGE),
+    (check.eng_bound, TEXT + ";\n"),
     (check.eng_order, {name: sorted(words, reverse=True) for name, words in ORDERS.items()}),
     (check.eng_order, {**ORDERS, "person": "", "popular": "Same", "first": ("private", "same")}),
-    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}), (check.eng_bound, QUALIFIED), (check.eng_bound, HUGE),
-    (check.eng_bound, TEXT + ";\n"), (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
-    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}), (check.eng_steal, steal_by_cast), (check.eng_steal, steal_by_the_healthy),
-    (check.eng_allow, allowed_match), (check.eng_allow, allowed_by_hand), (check.eng_late, {name: float(value) for name, value in LATE.items()}),
-]  # fmt: skip
+    (check.eng_order, {name: " ".join(words).split() for name, words in ORDERS.items()}),
+    (check.eng_sum, {**SUMS, "wrapped": -4_294_967_295}),
+    (check.eng_sum, {name: float(value) for name, value in SUMS.items()}),
+    (check.eng_steal, steal_by_cast),
+    (check.eng_steal, steal_by_the_healthy),
+    (check.eng_allow, allowed_match),
+    (check.eng_allow, allowed_by_hand),
+    (check.eng_late, {name: float(value) for name, value in LATE.items()}),
+]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.eng_order, {**ORDERS, "film": {"same"}}, "that the rule is not random does not matter"),
-    (check.eng_order, {**ORDERS, "popular": {"private", "same"}}, "not private: one more viewer"),
-    (check.eng_order, {**ORDERS, "coin": {"private", "fair", "same"}}, "not the same: another attempt"),
-    (check.eng_order, {**ORDERS, "person": {"fair", "same"}}, "not fair: the lot of all films"),
-    (check.eng_order, {**ORDERS, "person": {"private"}}, "not private: the lot of all films"),
-    (check.eng_order, {**ORDERS, "film": set()}, "it is private"),
-    (check.eng_order, {**ORDERS, "hash": {"private"}}, "it is fair"),
-    (check.eng_order, {**ORDERS, "hash": {"secret"}}, "unknown words"),
-    (check.eng_order, {**ORDERS, "hash": 3}, "expected words"),
+    (check.eng_order, {**ORDERS, "film": {"same"}}, "the rule is not random"),
+    (check.eng_order, {**ORDERS, "popular": {"private", "same"}}, "private is not true of it: one more viewer"),
+    (check.eng_order, {**ORDERS, "coin": {"private", "fair", "same"}}, "same is not true of it: another attempt"),
+    (check.eng_order, {**ORDERS, "person": {"fair", "same"}}, "fair is not true of it: all films"),
+    (check.eng_order, {**ORDERS, "person": {"private"}}, "private is not true of it: all films"),
+    (check.eng_order, {**ORDERS, "film": set()}, "private is true of it"),
+    (check.eng_order, {**ORDERS, "hash": {"private"}}, "fair is true of it"),
+    (check.eng_order, {**ORDERS, "hash": {"secret"}}, "not on the list"),
+    (check.eng_order, {**ORDERS, "hash": 3}, "not on the list"),
     (check.eng_order, {"coin": {"fair"}}, "missing"),
     (check.eng_order, 3, "expected a dict"),
     (check.eng_bound, COLLEAGUE, "moves"),
@@ -207,19 +213,18 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("place <= 3", "place <= 4"), "at most 3 shelves are allowed"),
     (check.eng_bound, changed(SUM, "least(5000, sum(coalesce(cents, 0)))"), "moves"),
     (check.eng_bound, changed("least(5000, sum(greatest", "(sum(greatest"), "cut what this person pays"),
-    (check.eng_bound, changed(SUM, "least(5000, sum(greatest(0, coalesce(cents * 4, 0))))"), "the error tells that the person"),
+    (check.eng_bound, changed(SUM, "least(5000, sum(greatest(0, coalesce(cents * 4, 0))))"), "the error tells that"),
     (check.eng_bound, changed(" and film is not null", ""), "a row without person or film counts nowhere"),
     (check.eng_bound, changed("person is not null and ", ""), "a row without person or film counts nowhere"),
     (check.eng_bound, changed("place <= 3", "place <= 2"), "lines are kept where the bounds allow"),
     (check.eng_bound, changed("least(5000", "least(4000"), "private, but"),
-    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by shelf"), "not by lot"),
-    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf",
-            "order by total desc, md5(concat('07:', person, ':', shelf))"), "not by lot"),
-    (check.eng_bound, changed("order by md5", "order by tickets desc, md5", changed("as total\n", "as total, count(*) as tickets\n")), "not by lot"),
+    (check.eng_bound, ordered("order by shelf"), "not at random"),
+    (check.eng_bound, ordered("order by total desc, md5(concat('07:', person, ':', shelf))"), "not at random"),
+    (check.eng_bound, changed("order by md5", "order by tickets desc, md5", TICKETS), "not at random"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as total, max(total) as dearest"), "and no other"),
     (check.eng_bound, changed("'07:'", "(select count(*) from tickets)"), "the lines of others change"),
-    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "order by md5(concat('07:', person))"), "some lots are equal"),
-    (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small counts"),
+    (check.eng_bound, ordered("order by md5(concat('07:', person))"), "some hashes are equal"),
+    (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small"),
     (check.eng_bound, TOSSED, "a second run keeps other lines"),
     (check.eng_bound, changed("order by shelf", "order by people desc"), "order of the exact people"),
     (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
@@ -230,23 +235,27 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, 3, "expected a text"),
     (check.eng_sum, {**SUMS, "rows64": 1_844_674_407_370_955}, "one bit is the sign"),
     (check.eng_sum, {**SUMS, "rows32": 2**31 - 1}, "10,000 cents"),
-    (check.eng_sum, {**SUMS, "rows32": 214_749}, "214,749"),
+    (check.eng_sum, {**SUMS, "rows32": 214_749}, "214749"),
     (check.eng_sum, {**SUMS, "rows32": 2**31 / 10_000}, "whole number"),
     (check.eng_sum, {**SUMS, "wrapped": 2**31}, "very bottom"),
+    (check.eng_sum, {**SUMS, "wrapped": -(2**32)}, "by 1 upwards"),
+    (check.eng_sum, {**SUMS, "wrapped": 1}, "right without wrapping"),
     (check.eng_sum, {**SUMS, "stuck": 2**23}, "2^23 + 1 is still"),
+    (check.eng_sum, {**SUMS, "stuck": 2**24 - 1}, "still arrives"),
+    (check.eng_sum, {**SUMS, "stuck": 2**24 + 1}, "it is not reached"),
     (check.eng_sum, {**SUMS, "stuck": "many"}, "expected"),
-    (check.eng_steal, steal_by_number, "the noise hides the number"),
-    (check.eng_steal, steal_from_the_dear, "does not happen for every visit"),
+    (check.eng_steal, lambda service, who: service(f"{who} and diagnosis = 'HIV'") > 0.5, "the noise hides the number"),
+    (check.eng_steal, OVERFLOWS, "does not happen for every visit"),
     (check.eng_steal, steal_from_the_table, "without asking the service"),
     (check.eng_steal, steal_twice, "more than once"),
-    (check.eng_steal, steal_twice_in_silence, "more than once"),
-    (check.eng_steal, steal_always_fails, "fails for everybody"),
+    (check.eng_steal, lambda service, who: fails(service, who) or steal(service, who), "more than once"),
+    (check.eng_steal, asking("case when {who} then error('yes') else true end"), "fails for everybody"),
     (check.eng_steal, lambda service, who: False, "you always say False"),
     (check.eng_steal, lambda service, who: service("broken ("), "raised"),
     (check.eng_steal, lambda service, who: 3, "expected True or False"),
     (check.eng_steal, lambda service, who: print(end=""), "return"),
-    (check.eng_allow, allowed_search, "is allowed"),
-    (check.eng_allow, allowed_any_script, "beyond ASCII"),
+    (check.eng_allow, allowing(match=re.match), "is allowed"),
+    (check.eng_allow, allowing(number=rf"charge{OP}-?\d{{1,9}}"), "beyond ASCII"),
     (check.eng_allow, blacklist, "is allowed"),
     (check.eng_allow, allowing(constant=r"[\w -]*", flags=re.ASCII), "a mark that a constant must not have"),
     (check.eng_allow, allowing(constant="[A-z0-9 -]*"), "a mark that a constant must not have"),
@@ -254,7 +263,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_allow, allowing(number=r"charge\s*(=|<>|<=?|>=?)\s*-?[0-9]{1,9}", flags=re.ASCII), "another blank"),
     (check.eng_allow, allowing(number=f"charge{OP}-?[0-9]{{1,10}}"), "more than nine digits"),
     (check.eng_allow, any_column, "wrong type"),
-    (check.eng_allow, no_spaces, "is refused"),
+    (check.eng_allow, lambda text: allowed(text) and " =" not in text, "is refused"),
     (check.eng_allow, lambda text: False, "is refused"),
     (check.eng_allow, lambda text: "yes", "expected True or False"),
     (check.eng_allow, lambda text: print(end=""), "return"),
@@ -263,36 +272,49 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_late, {**LATE, "nightly": 31}, "thirty nights"),
     (check.eng_late, {**LATE, "once more": 1}, "fresh noise"),
     (check.eng_late, {**LATE, "left out": 0}, "count the releases"),
+    (check.eng_late, {**LATE, "left out": 2}, "the others enter one"),
+    (check.eng_late, {**LATE, "per batch": 2}, "lies in one batch"),
 ]
 
-POPULAR = changed("ranked as (", "counted as (select *, count(*) over (partition by shelf) as viewers from pairs), ranked as (").replace(
-    "order by md5(concat('07:', person, ':', shelf)), shelf) as place from pairs", "order by viewers desc, md5(concat(person, shelf))) as place from counted")
+COUNTED_FIRST = "counted as (select *, count(*) over (partition by shelf) as viewers from pairs), ranked as ("
+POPULAR = changed("ranked as (", COUNTED_FIRST, changed("  from pairs", "  from counted"))
+POPULAR = ordered("order by viewers desc, md5(concat(person, shelf))", POPULAR)
+BY_ROW = """
+with ranked as (
+  select person, film // 100 as shelf, greatest(0, least(5000, coalesce(cents, 0))) as total,
+    row_number() over (partition by person order by md5(concat(person, film // 100))) as place
+  from tickets where person is not null and film is not null
+)
+select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"""
+BY_FILM = changed("by person, shelf", "by person, film", changed("film // 100 as", "any_value(film // 100) as"))
 
 LEAKS = [
-    (check.eng_bound, changed("order by md5(concat('07:', person, ':', shelf)), shelf", "")),
-    (check.eng_bound, changed("md5(concat('07:', person, ':', shelf)), shelf", "substring(md5(concat('07:', person, ':', shelf)), 1, 1)")),
-    (check.eng_bound, POPULAR), (check.eng_bound, POPULAR.replace("viewers desc", "viewers")),
+    (check.eng_bound, ordered("")),
+    (check.eng_bound, ordered("order by substring(md5(concat('07:', person, ':', shelf)), 1, 1)")),
+    (check.eng_bound, POPULAR),
+    (check.eng_bound, POPULAR.replace("viewers desc", "viewers")),
     (check.eng_bound, POPULAR.replace("count(*) over (partition by shelf)", "avg(total) over (partition by shelf)")),
-    (check.eng_bound, COLLEAGUE), (check.eng_bound, changed("place <= 3", "place <= 300")),
-    (check.eng_bound, changed("group by person, shelf", "group by person, film", changed("film // 100 as shelf", "any_value(film // 100) as shelf"))),
+    (check.eng_bound, COLLEAGUE),
+    (check.eng_bound, BY_FILM),
+    (check.eng_bound, BY_ROW),
+    (check.eng_bound, changed("place <= 3", "place <= 300")),
     (check.eng_bound, changed("select shelf, count(*)", "select shelf, count(*) + max(total) % 2")),
     (check.eng_bound, changed("group by shelf order", "group by shelf having sum(total) > 0 order")),
-    *((check.eng_bound, changed("order by shelf", f"order by {exact}")) for exact in ("people desc", "total desc", "total")),
+    (check.eng_bound, changed("order by shelf", "order by people desc")),
+    (check.eng_bound, changed("order by shelf", "order by total desc")),
+    (check.eng_bound, changed("order by shelf", "order by total")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
-    (check.eng_bound, f"with ranked as (select *, row_number() over (partition by person order by md5(concat(person, shelf))) as place from ({ROWS})) "
-                      "select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("text", [text for kind in ("a function", "a cast", "a case", "a subquery", "arithmetic") for text in engines.HOSTILE[kind]])
+@pytest.mark.parametrize("text", [text for texts in engines.HOSTILE.values() for text in texts])
 def test_the_hostile_texts_are_more_than_a_comparison(text):
     assert not allowed(text) and not allowed_by_hand(text)
 
 
 def test_what_the_solution_allows_never_fails():
-    honest, _ = engines._texts()
     hospital, _ = engines._visits()
     with engines._engine() as con:
         con.register("hospital", hospital)
-        for text in honest:
+        for text in engines._honest():
             assert con.execute(f"select count(*) from hospital where {text}").fetchall()[0][0] >= 0
