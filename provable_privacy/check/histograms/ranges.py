@@ -115,14 +115,15 @@ def _noisy(scale=lambda L: L, law=laplace, per_level=False, passes=histograms.co
     """A release, right unless told otherwise; `passes` is linear, so that it is asked once what each node adds."""
     @functools.cache
     def given(n):
-        starts = 2 ** np.arange(1, n.bit_length()) - 1
+        levels, starts = n.bit_length(), 2 ** np.arange(1, n.bit_length()) - 1
+        level = np.log2(np.arange(1, 2 * n)).astype(int)
         leaves = np.transpose([passes(np.split(node, starts))[-1] for node in np.eye(2 * n - 1)])
-        return _tree_rows(n, 2), starts, np.log2(np.arange(1, 2 * n)).astype(int), leaves
+        scales = np.broadcast_to(scale(levels), levels)[level]
+        return _tree_rows(n, 2), starts, leaves, scales, level if per_level else np.arange(2 * n - 1)
 
     def wrong(counts, epsilon, rng):
-        rows, starts, level, leaves = given(len(counts))
-        drawn, levels = law(rng, 1.0, (len(rows),)), level[-1] + 1
-        noise = drawn[level if per_level else ...] * np.broadcast_to(scale(levels), levels)[level] / epsilon
+        rows, starts, leaves, scales, drawn = given(len(counts))
+        noise = law(rng, 1.0, drawn.shape)[drawn] * scales / epsilon
         return np.split(rows @ (counts + leaves @ noise), starts)
 
     return wrong
