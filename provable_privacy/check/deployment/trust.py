@@ -64,8 +64,8 @@ def _seen_by_all_but(left_out, shares, of):
         _uniform(f"what server {server} gets of {of}", share)
         if len(np.unique(share)) < ROWS - 8:     # of 20,000 numbers below 2^32 only a few pairs are equal
             raise Wrong(f"the share of server {server} is drawn once for many people: who knows one knows all")
-    numbers_ = np.append(seen, -seen % M)        # of 120,000 about one pair is equal by chance, 16 once in 10^14
-    if len(np.unique(numbers_)) < numbers_.size - 30:
+    both = np.append(seen, -seen % M)            # of 120,000 about one pair is equal by chance, 16 once in 10^14
+    if len(np.unique(both)) < both.size - 30:
         raise Wrong(f"some shares come twice, or add up to 0 with others: {ALONE}")
     if len(seen) > 1:
         _uniform(f"the sum of what all but server {left_out + 1} get of {of}", seen.sum(axis=0) % M)
