@@ -199,6 +199,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.tf_verdict, lambda *a: by_wald(*a, wider=0.0, at_none=3.0), "300 runs, one test, confidence 0.95"),
     (check.tf_verdict, lambda *a: False, "not noticed"),
     (check.tf_verdict, lambda f, k, found, *rest: refuted(f, k[:20], found[:20], *rest), "at the last of 30 tests"),
+    (check.tf_verdict, lambda f, k, *rest: bool(k.any()) and refuted(f, k, *rest), "nobody accused, 700 found"),
     (check.tf_verdict, lambda *a: True, "far less than it may"),
     (check.tf_verdict, lambda *a: "yes", "expected True or False"),
     (check.tf_verdict, 0.3, "expected a function"),
