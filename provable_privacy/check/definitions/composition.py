@@ -259,9 +259,10 @@ def _evenings():
         for _ in range(15):
             step = eighths(1, 9) if rng.random() < 0.5 else {
                 frozenset(code for code in CODES if rng.random() < 0.4) or A: eighths(1, 5) for _ in range(3)}
-            steps.append(step if _cost(step) <= left else No(step))
-            left -= _cost(step) if _cost(step) <= left else 0
-            yield f"with {left:g} left after a mixture of releases", total, steps[:], left
+            what, fits = f"with {left:g} left a release costs {_cost(step):g}", _cost(step) <= left
+            steps.append(step if fits else No(step))
+            left -= _cost(step) if fits else 0
+            yield what, total, steps[:], left
 
 
 def _take(ledger, step):
