@@ -42,28 +42,24 @@ def svt_touch():
 
 # ------------------------------------------------------------------------------ the law of the index of the first Yes
 
-def _index(b1, b2, again=""):
-    """The law when the scales on threshold and answers are these functions of epsilon and the sensitivity."""
+def _law(noise, again=""):
+    """The law on a case, when `noise` gives the scales on threshold and answers from epsilon and the sensitivity."""
     def law(answers, threshold, epsilon, sensitivity):
-        runs, at = whole_runs(len(answers), 1), (epsilon, sensitivity)
-        of = dict(zip(map(_first, runs), law_of_runs(runs, answers, threshold, b1(*at), b2(*at), again)))
-        return [of[index] for index in (*range(len(answers)), None)]
+        runs = whole_runs(len(answers), 1)
+        found = dict(zip(runs, law_of_runs(runs, answers, threshold, *noise(epsilon, sensitivity), again)))
+        return [*(found[(0,) * index + (1,)] for index in range(len(answers))), found[(0,) * len(answers)]]
 
     return law
 
 
-def _first(run):
-    return run.index(1) if 1 in run else None
-
-
-def _of(b1, b2, again=""):
+def _units(b1, b2, again=""):
     """The law when the scales are these multiples of sensitivity/epsilon."""
-    return _index(lambda e, s: b1 * s / e, lambda e, s: b2 * s / e, again)
+    return _law(lambda epsilon, sensitivity: (b1 * sensitivity / epsilon, b2 * sensitivity / epsilon), again)
 
 
 def _one_noise(answers, threshold, epsilon, sensitivity):
     """The law when all comparisons share one noise: then the larger answer passes whenever the smaller one does."""
-    best = np.maximum.accumulate([_of(2, 4)((answer,), threshold, epsilon, sensitivity)[0] for answer in answers])
+    best = np.maximum.accumulate([_units(2, 4)((answer,), threshold, epsilon, sensitivity)[0] for answer in answers])
     return np.append(np.diff(best, prepend=0), 1 - best[-1])
 
 
@@ -71,29 +67,29 @@ PLAIN = (-1.0, 2.0, -4.0, 2.0, -1.0, 0.0, 2.0, 3.0), 0.5, 1.0, 1.0          # an
 SCALED = (-8.0, 4.0, -12.0, 12.0), 1.0, 1.4, 3.0
 RUNS = 16_000
 MISTAKES = {                                     # on the plain case: words -> the law under the mistake
-    "the two scales are swapped: the wide noise belongs to the answers": _of(4, 2),
+    "the two scales are swapped: the wide noise belongs to the answers": _units(4, 2),
     "one noise serves all answers, so two answers keep their order. Between (0, 1) and (1, 0) an outcome can become "
     "impossible, an infinite loss. Each comparison needs a noise of its own": _one_noise,
-    "there is no noise at all: the outcome tells the exact comparison": _of(0, 0),
-    "the threshold has no noise: every No then costs, and the loss grows with the length of the list": _of(0, 4),
+    "there is no noise at all: the outcome tells the exact comparison": _units(0, 0),
+    "the threshold has no noise: every No then costs, and the loss grows with the length of the list": _units(0, 4),
     "the answers have no noise: between answers (0, 1) and (1, 0) an outcome can be possible for one and impossible "
-    "for the other, an infinite loss": _of(2, 0),
+    "for the other, an infinite loss": _units(2, 0),
     "the threshold's noise is drawn anew for every question: then No is not free, and the loss grows with the list":
-        _of(2, 4, "every"),
+        _units(2, 4, "every"),
     "the noise on the answers is half of what it must be: the threshold may move by Δ one way and the answer by Δ the "
-    "other way, so their distance changes by 2Δ": _of(2, 2),
-    "the noise on the threshold is half of what it must be": _of(1, 4),
-    "all noise is half of what it must be: half of epsilon goes to the threshold and half to the answers": _of(1, 2),
+    "other way, so their distance changes by 2Δ": _units(2, 2),
+    "the noise on the threshold is half of what it must be": _units(1, 4),
+    "all noise is half of what it must be: half of epsilon goes to the threshold and half to the answers": _units(1, 2),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
-        _of(2**0.5, 8**0.5),
-    "private, but with twice the noise it needs: the replies are worse, and nobody gains": _of(4, 8),
+        _units(2**0.5, 8**0.5),
+    "private, but with twice the noise it needs: the replies are worse, and nobody gains": _units(4, 8),
 }
 SCALED_MISTAKES = {                              # it was right where both are 1, so it is how they enter
-    "the noise ignores epsilon": _index(lambda e, s: 2 * s, lambda e, s: 4 * s),
-    "the noise ignores the sensitivity": _index(lambda e, s: 2 / e, lambda e, s: 4 / e),
-    "the noise grows with epsilon: divide by it": _index(lambda e, s: 2 * s * e, lambda e, s: 4 * s * e),
-    "the noise on the threshold ignores the sensitivity": _index(lambda e, s: 2 / e, lambda e, s: 4 * s / e),
-    "the noise on the answers ignores the sensitivity": _index(lambda e, s: 2 * s / e, lambda e, s: 4 / e),
+    "the noise ignores epsilon": _law(lambda e, s: (2 * s, 4 * s)),
+    "the noise ignores the sensitivity": _law(lambda e, s: (2 / e, 4 / e)),
+    "the noise grows with epsilon: divide by it": _law(lambda e, s: (2 * s * e, 4 * s * e)),
+    "the noise on the threshold ignores the sensitivity": _law(lambda e, s: (2 / e, 4 * s / e)),
+    "the noise on the answers ignores the sensitivity": _law(lambda e, s: (2 * s / e, 4 / e)),
 }
 
 
@@ -101,7 +97,8 @@ def _has_the_law(run, case, mistakes, rng):
     answers, threshold, epsilon, _ = case
     seen = [run(list(answers), *case[1:], rng) for _ in range(RUNS)]
     on = f"on answers {list(answers)}, threshold {threshold:g}, epsilon {epsilon:g}"
-    same_law(seen, (*range(len(answers)), None), case, _of(2, 4), mistakes, rng, lambda index: f"{on}: index {index}")
+    same_law(seen, (*range(len(answers)), None), case, _units(2, 4), mistakes, rng,
+             lambda index: f"{on}: index {index}")
 
 
 def _pair(one, two, threshold, epsilon, sensitivity, *, name=None, **settings):

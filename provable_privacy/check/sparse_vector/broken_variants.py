@@ -66,7 +66,7 @@ def svt_formula(formula):
 def _what_loss(one, two, outcome):
     """Why an outcome of Alg. 6 loses so little."""
     if outcome.all() or not outcome.any():
-        return "replies of one kind only can be saved by a slide of the threshold. Mix them"
+        return "if all replies are the same, a slide of the threshold makes up for every answer. Mix Yes and No"
     apart = np.where(outcome == 1, -1, 1)
     if not np.all(np.sign(two - one) == apart):
         return "which way must the answers move so that neither slide of the threshold helps?"

@@ -125,12 +125,3 @@ def same_law(seen, outcomes, case, right, mistakes, rng, words, also=None):
         raise Wrong(CENTRE.format(rng.centred))
     laws = {message: mistake(*case) for message, mistake in mistakes.items()}
     compare(counts, right(*case), laws, lambda i: words(outcomes[i]))
-
-
-def _compare(rng, *how):
-    try:
-        compare(*how)
-    except Wrong:
-        if rng.centred:
-            raise Wrong(CENTRE.format(rng.centred)) from None
-        raise

@@ -92,7 +92,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_repair, {**REPAIRED, "public_threshold": VARIANTS["public_threshold"]}, "no noise on the threshold"),
     (check.svt_repair, repaired("public_threshold", threshold=lambda e, c: 4 / e), "costs only 0.750"),
     (check.svt_repair, 7, "expected a dict"),
-    (check.svt_endless, ([0] * 12, [1] * 12, [0] * 12), "of one kind only"),
+    (check.svt_endless, ([0] * 12, [1] * 12, [0] * 12), "all replies are the same"),
     (check.svt_endless, ([0] * 12, [1] * 12, [0] * 6 + [1] * 6), "which way must the answers move"),
     (check.svt_endless, (ALG6[1], ALG6[0], ALG6[2]), "swap"),
     (check.svt_endless, ([0] * 10, [1] * 5 + [-1] * 5, [0] * 5 + [1] * 5), "is 4.49, not above 5"),
