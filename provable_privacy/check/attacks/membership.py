@@ -141,9 +141,12 @@ def _means(table, epsilon):
     return table.mean(axis=0)
 
 
-def _noise(scale, law=None):
+def _noise(scale, *law):
     """The means with noise of a scale, at ε = 1, that follows from the numbers of rows and columns."""
-    return noisy(_means, lambda table, epsilon: scale(*table.shape) / epsilon, *([law] if law else []))
+    return noisy(_means, lambda table, epsilon: scale(*table.shape) / epsilon, *law)
+
+
+RIGHT = _noise(lambda n, d: d / n)
 
 
 def _again(high):
@@ -151,7 +154,7 @@ def _again(high):
     def means(table, epsilon, rng):
         out = np.full(table.shape[1], -1.0)
         while (bad := (out < 0) | (out > high)).any():
-            out[bad] = _noise(lambda n, d: d / n)(table, epsilon, rng)[bad]
+            out[bad] = RIGHT(table, epsilon, rng)[bad]
         return out
 
     return means
