@@ -9,95 +9,126 @@ from scipy.special import ndtri
 from dplib import fdp
 from provable_privacy.battery import Numbers, Pair, battery, drawn
 from provable_privacy.battery.laws import LEVEL, _p_value
-from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, number, numbers
+from provable_privacy.formulas import on_cases
+from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, numbers
 
 __all__ = ["sgd_account", "sgd_break", "sgd_ceiling", "sgd_clip", "sgd_ghost", "sgd_share", "sgd_step"]
 
 
-# ---------------------------------------------------------------------------------------------------------------- clipping
+# --------------------------------------------------------------------------------------- clipping
+
+def _shrunk(g, c, size):
+    """Rows multiplied by min(1, c / size)."""
+    return g * np.minimum(1, c / np.maximum(size, 1e-300))
+
+
+def _lengths(g):
+    return np.linalg.norm(g, axis=1, keepdims=True)
+
 
 def _clipped(g, c):
     g = np.where(np.isfinite(g).all(axis=1, keepdims=True), g, 0.0)
-    norms = np.linalg.norm(g, axis=1, keepdims=True)
-    return g * np.minimum(1, c / np.maximum(norms, 1e-300))
+    return _shrunk(g, c, _lengths(g))
+
+
+ONE_FACTOR = (
+    "all rows are scaled by one factor, found from all of them together; each example must be cut alone, or one person "
+    "moves what the others contribute"
+)
+CLIP_MISTAKES = [  # words, the same mistake
+    ("each coordinate is cut to [-c, c]; a row of d coordinates can still be c√d long, and its direction is lost",
+     lambda g, c: np.clip(g, -c, c)),
+    (ONE_FACTOR, lambda g, c: _shrunk(g, c, np.linalg.norm(g.mean(axis=0)))),
+    (ONE_FACTOR, lambda g, c: _shrunk(g, c, np.linalg.norm(g.sum(axis=0)))),
+    (ONE_FACTOR, lambda g, c: _shrunk(g, c, np.linalg.norm(g))),
+    (ONE_FACTOR, lambda g, c: _shrunk(g, c, _lengths(g).max(initial=0))),
+    ("the rows are cut to c in L1; Gaussian noise is made for L2, and this loses more of each gradient than needed",
+     lambda g, c: _shrunk(g, c, np.abs(g).sum(axis=1, keepdims=True))),
+]
+
+
+def _batches():
+    """(gradients, c): long and short, zeros, one row, no rows, huge ones, and some that are not finite."""
+    rng = np.random.default_rng(61)
+    for n, d, c in ((6, 3, 1.0), (40, 20, 0.3), (25, 5, 10.0), (1, 4, 2.0), (8, 1, 0.5), (0, 3, 1.0)):
+        g = rng.normal(size=(n, d)) * rng.choice([0.01, 1, 30], size=(n, 1))
+        g[: n // 4] = 0
+        yield g, c
+    for c in (5.0, 0.1):
+        yield np.array([[1e9, -1e9], [3.0, 4.0], [0.3, 0.4], [0.0, 0.0]]), c
+    for bad in (math.inf, -math.inf, math.nan):
+        yield np.array([[3.0, 4.0], [bad, 0.5], [0.3, 0.4]]), 1.0
+
+
+def _badly_clipped(got, g, c):
+    """Why this is wrong."""
+    if not np.isfinite(g).all():
+        if np.isfinite(got).all():
+            return "the row that is not finite must become zeros, and the others be clipped as usual"
+        return "a gradient that is not finite must become zeros: one nan in the sum tells that it was in the batch"
+    if not np.isfinite(got).all():
+        return "a gradient of zeros has become nan: nothing needs to be cut there, so take care of the division"
+    for words, mistake in CLIP_MISTAKES:
+        if np.allclose(got, mistake(g, c)):
+            return words
+    sizes, lengths = _lengths(got)[:, 0], _lengths(g)[:, 0]
+    if np.any((sizes > lengths * (1 + 1e-6)) & (lengths > 0)):
+        return "a gradient shorter than c has been made longer; only what is too long is cut"
+    if sizes.max() > c * (1 + 1e-6):
+        return f"a row still has L2 length {sizes.max():.4g}: one person can add more than c to the sum"
+    row = int(np.argmax(np.abs(got - _clipped(g, c)).max(axis=1)))
+    asked = f"should keep its direction and have length {min(lengths[row], c):.4g}"
+    return f"row {row} of length {lengths[row]:.4g} {asked}; it has length {sizes[row]:.4g}"
 
 
 @checker
 def sgd_clip(clip):
     """`clip(gradients, c)`: every row cut to L2 length c, its direction kept."""
-    rng, cases = np.random.default_rng(61), []
-    for n, d, c in ((6, 3, 1.0), (40, 20, 0.3), (25, 5, 10.0), (1, 4, 2.0), (8, 1, 0.5), (0, 3, 1.0)):
-        g = rng.normal(size=(n, d)) * rng.choice([0.01, 1, 30], size=(n, 1))
-        g[: n // 4] = 0
-        cases.append((g, c))
-    cases += [(np.array([[1e9, -1e9], [3.0, 4.0], [0.3, 0.4], [0.0, 0.0]]), c) for c in (5.0, 0.1)]
-    cases += [(np.array([[3.0, 4.0], [bad, 0.5], [0.3, 0.4]]), 1.0) for bad in (math.inf, -math.inf, math.nan)]
-    for g, c in cases:
-        got = answered(clip, g.copy(), c)
-        got, right, where = np.asarray(got, dtype=float), _clipped(g, c), f"with {len(g)} gradients and c = {c:g}: "
+    for g, c in _batches():
+        got, where = np.asarray(answered(clip, g.copy(), c), dtype=float), f"with {len(g)} gradients and c = {c:g}"
         if got.shape != g.shape and not got.size == g.size == 0:
-            raise Wrong(f"{where}expected an array of shape {g.shape}, a row for each example, got {got.shape}")
-        if not got.size or np.allclose(got, right, rtol=1e-5, atol=1e-9 * c):
-            continue
-        if not np.isfinite(got).all() and not np.isfinite(g).all():
-            raise Wrong(f"{where}a gradient that is not finite must become zeros: one nan in the sum would tell that this row was in the batch")
-        if not np.isfinite(g).all():
-            raise Wrong(f"{where}the row that is not finite must become zeros, and the others be clipped as ever")
-        if not np.isfinite(got).all():
-            raise Wrong(f"{where}a gradient of zeros has become nan: nothing needs to be cut there, so mind the division")
-        sizes, lengths = np.linalg.norm(got, axis=1), np.linalg.norm(g, axis=1)
-        worst = int(np.argmax(sizes))
-        if g.shape[1] > 1 and np.allclose(got, np.clip(g, -c, c)):
-            raise Wrong(f"{where}each coordinate is cut to [-c, c]; in {g.shape[1]} coordinates a row can still be c√{g.shape[1]} long, "
-                        "and its direction is lost")
-        total = np.linalg.norm(g.mean(axis=0))
-        scales = [min(1, c / max(v, 1e-300)) for v in (total, np.linalg.norm(g.sum(axis=0)), np.linalg.norm(g), lengths.max(initial=0))]
-        if any(np.allclose(got, g * scale) for scale in scales):
-            raise Wrong(f"{where}all rows are scaled by one factor, found from all of them together; each example must be cut alone, "
-                        "or one person moves what the others contribute")
-        if np.any((sizes > lengths * (1 + 1e-6)) & (lengths > 0)):
-            raise Wrong(f"{where}a gradient shorter than c has been made longer; only what is too long is cut")
-        if sizes[worst] > c * (1 + 1e-6):
-            raise Wrong(f"{where}a row still has L2 length {sizes[worst]:.4g}: one person can add more than c to the sum")
-        if np.allclose(got, g * np.minimum(1, c / np.maximum(np.abs(g).sum(axis=1, keepdims=True), 1e-300))):
-            raise Wrong(f"{where}the rows are cut to c in L1; Gaussian noise is made for L2, and this loses more of each gradient than needed")
-        row = int(np.argmax(np.abs(got - right).max(axis=1)))
-        raise Wrong(f"{where}row {row} of length {lengths[row]:.4g} should keep its direction and have length {min(lengths[row], c):.4g}; "
-                    f"it has length {sizes[row]:.4g}")
+            raise Wrong(f"{where}: expected an array of shape {g.shape}, a row for each example, got {got.shape}")
+        if got.size and not np.allclose(got, _clipped(g, c), rtol=1e-5, atol=1e-9 * c):
+            raise Wrong(f"{where}: {_badly_clipped(got, g, c)}")
     return "each row alone, no longer than c, in its own direction; zeros and empty batches too"
 
 
-# ---------------------------------------------------------------------------------------------------------------- one step
+# --------------------------------------------------------------------------------------- one step
 
 RUNS = 3000
-EDGES = ndtri(np.arange(1, 24) / 24)
+EDGES, EVEN = ndtri(np.arange(1, 24) / 24), np.full(24, 1 / 24)
 
 
-def _count(values, edges):
-    return np.histogram(values, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
+def _normal(z):
+    """Whether these have the law of the normal distribution, by counts in 24 cells."""
+    return _p_value(np.histogram(z, np.concatenate([[-np.inf], EDGES, [np.inf]]))[0], EVEN) >= LEVEL
 
 
-@functools.cache
-def _step(who=None, total=None, skip=False, came=False, late=False):
+def _poisson(n, q, rng):
+    return rng.random(n) < q
+
+
+def _sum(g, clip):
+    return _clipped(g, clip).sum(axis=0)
+
+
+def _step(who=_poisson, total=lambda g, clip, b, q: _sum(g, clip)):
     """The step, right unless told otherwise, in standard deviations of the right noise."""
     def function(gradients, q, clip, sigma, b, rng):
-        n, d = gradients.shape
-        g = gradients[rng.random(n) < q if who is None else who(n, q, rng)]
-        if skip and not len(g):
-            return np.zeros(d)
+        g = gradients[who(len(gradients), q, rng)]
         g = g[np.isfinite(g).all(axis=1)]
-        moved = _clipped(g, clip).sum(axis=0) if total is None else total(g, clip, b, q)
-        update = moved / (sigma * clip) + rng.normal(size=d)
-        if late:
-            return moved / (sigma * clip) + b * rng.normal(size=d)
-        return update * b / max(len(g), 1) if came else update
+        return total(g, clip, b, q) / (sigma * clip) + rng.normal(size=g.shape[1])
 
     return function
 
 
 def _whole(sizes, g, clip):
     """The rows' sum, all scaled by one factor so that what `sizes` gives of them is at most clip."""
-    return g.sum(axis=0) * min(1, clip / max(np.linalg.norm(sizes), 1e-300))
+    return _shrunk(g.sum(axis=0), clip, np.linalg.norm(sizes))
+
+
+def _of_the_mean(g, clip, b, q):
+    return b * _shrunk(g.sum(axis=0) / max(len(g), 1), clip, np.linalg.norm(g.sum(axis=0)) / max(len(g), 1))
 
 
 def _in_parts(gradients, q, clip, sigma, b, rng):
@@ -108,56 +139,65 @@ def _in_parts(gradients, q, clip, sigma, b, rng):
 
 MISTAKES = {
     "the rows are not clipped": _step(total=lambda g, clip, b, q: g.sum(axis=0)),
-    "every row takes part every time; the accountant was told that it does so with probability q": _step(lambda n, q, rng: np.ones(n, bool)),
+    "every row takes part every time; the accountant was told that it does so with probability q":
+        _step(lambda n, q, rng: np.ones(n, bool)),
     "no row ever takes part": _step(lambda n, q, rng: np.zeros(n, bool)),
     "rows take part with probability 1 − q, not q": _step(lambda n, q, rng: rng.random(n) >= q),
-    "the rows come together or not at all; each needs a coin of its own": _step(lambda n, q, rng: np.full(n, rng.random() < q)),
+    "the rows come together or not at all; each needs a coin of its own":
+        _step(lambda n, q, rng: np.full(n, rng.random() < q)),
     "each coordinate of a row has a coin of its own, so a row may come in part; toss one coin for the row": _in_parts,
-    "the batch has a fixed size; the accountant assumes a coin for each row, and batches of fixed size have other costs":
+    "the batch has a fixed size; the accountant assumes a coin for each row, and batches of fixed size have other "
+    "costs":
         _step(lambda n, q, rng: rng.permutation(n) < round(n * q)),
-    "each coordinate is cut to C, so one row moves the sum by up to C√d": _step(total=lambda g, clip, b, q: np.clip(g, -clip, clip).sum(axis=0)),
-    "it is the mean of the batch that is clipped, and one row moves it by more than C/b":
-        _step(total=lambda g, clip, b, q: b * _whole(g.mean(axis=0), g / len(g), clip) if len(g) else np.zeros(g.shape[1])),
-    "the sum is cut to b·C, the mean of the batch to C: one row can turn it round": _step(total=lambda g, clip, b, q: _whole(g.sum(axis=0) / b, g, clip)),
+    "each coordinate is cut to C, so one row moves the sum by up to C√d":
+        _step(total=lambda g, clip, b, q: np.clip(g, -clip, clip).sum(axis=0)),
+    "it is the mean of the batch that is clipped, and one row moves it by more than C/b": _step(total=_of_the_mean),
+    "the sum is cut to b·C, the mean of the batch to C: one row can turn it round":
+        _step(total=lambda g, clip, b, q: _whole(g.sum(axis=0) / b, g, clip)),
     "the sum is clipped instead of each row": _step(total=lambda g, clip, b, q: _whole(g.sum(axis=0), g, clip)),
-    "the rows are divided by q as well": _step(total=lambda g, clip, b, q: _clipped(g, clip).sum(axis=0) / q),
+    "the rows are divided by q as well": _step(total=lambda g, clip, b, q: _sum(g, clip) / q),
     "a row shorter than the clip norm is stretched to it; only what is too long is cut":
-        _step(total=lambda g, clip, b, q: (g * clip / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)).sum(axis=0)),
-    "the update is divided by the batch that came; divide by the public b": _step(came=True),
-    "the noise is added after the division by b, as if one person moved the mean by C": _step(late=True),
-    "a batch that happens to be empty needs its noise too, or an update tells that somebody came": _step(skip=True),
+        _step(total=lambda g, clip, b, q: (g * clip / np.maximum(_lengths(g), 1e-300)).sum(axis=0)),
 }
 
 
-def _tables(what, one, more, q, clip, sigma, b, again=False, **settings):
-    """A table of gradients and the same with `more` rows behind it; what one row may cost, `again`: they bring nothing, so nothing."""
+def _tables(what, one, more, parameters, free=False, **settings):
+    """A table and the same with `more` rows; `parameters` are q, clip, sigma, b; `free`: the rows cost nothing."""
     one = np.array(one, dtype=float).reshape(-1, len(more[0]))
-    two = np.vstack([one, more])
+    two, (q, clip, sigma, _) = np.vstack([one, more]), parameters
     f = fdp.gaussian(1 / sigma).subsample(q)
     worst = fdp.worst([f, f.inverse()])
-    claims = ((0.0, 0.0),) if again else tuple((epsilon, float(worst.delta(epsilon))) for epsilon in (1.0, 3.0, 8.0))
-    truth = tuple(_clipped(g, clip).sum(axis=0) / (sigma * clip) if q == 1 and not again or not np.any(_clipped(g, clip)) else None for g in (one, two))
-    return Pair(what, (one, q, clip, sigma, b), (two, q, clip, sigma, b), claims, truth, within=1.2, share=0.7, **settings)
+    claims = ((0.0, 0.0),) if free else tuple((epsilon, float(worst.delta(epsilon))) for epsilon in (1.0, 3.0, 8.0))
+    truth = tuple(_sum(g, clip) / (sigma * clip) if q == 1 and not free or not np.any(_clipped(g, clip)) else None
+                  for g in (one, two))
+    law = False if free else "exactly"
+    return Pair(what, (one, *parameters), (two, *parameters), claims, truth, within=1.2, share=0.7, law=law, **settings)
 
 
 @functools.cache
 def _pairs():
     rng = np.random.default_rng(64)
-    rows = rng.normal(size=(60, 3)) * np.geomspace(0.01, 3, 60)[:, None]
+    unlike = rng.normal(size=(60, 3)) * np.geomspace(0.01, 3, 60)[:, None]
+    short, ten, bad = np.tile([0.05, 0.0], (400, 1)), np.tile([0.0, 6.0, 0.0], (10, 1)), [[np.inf, 9.0]]
     pairs = [
-        _tables("no rows / one long row", [], [[0.0, 20.0, 0.0]], 0.35, 0.5, 0.4, 3, runs=4000, law="exactly"),
-        _tables("one row / the same and one opposite", [[30.0, 0.0]], [[-30.0, 0.0]], 0.5, 1.0, 0.3, 2, runs=2000, law="exactly"),
-        _tables("ten equal rows / eleven", np.tile([0.0, 6.0, 0.0], (10, 1)), [[0.0, 6.0, 0.0]], 0.3, 1.5, 0.25, 7, runs=2000, law="exactly"),
-        _tables("60 unlike rows, all take part / the same and a long one", rows, [[9.0, 0.0, 9.0]], 1.0, 0.8, 0.5, 20, runs=1500, law="exactly"),
-        _tables("twelve rows of zeros / thirteen", np.zeros((12, 2)), np.zeros((1, 2)), 0.3, 0.6, 1.4, 4, again=True, runs=1200),
-        _tables("two rows / the same and one that is not finite", [[3.0, 4.0], [0.1, 0.2]], [[np.inf, 9.0]], 1.0, 1.0, 0.2, 5, again=True, runs=600),
-        _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, 9.0]], 0.6, 1.0, 0.2, 5, again=True, runs=600),
-        _tables("no rows / one long row of two equal coordinates", [], [[20.0, 20.0]], 0.5, 1.0, 0.15, 3, runs=600, law="exactly"),
-        _tables("400 short rows / the same and a long one across", np.tile([0.05, 0.0], (400, 1)), [[0.0, -80.0]], 0.5, 0.7, 0.4, 200, runs=500, law="exactly"),
+        _tables("no rows / one long row", [], [[0.0, 20.0, 0.0]], (0.35, 0.5, 0.4, 3), runs=4000),
+        _tables("one row / the same and one opposite", [[30.0, 0.0]], [[-30.0, 0.0]], (0.5, 1.0, 0.3, 2), runs=2000),
+        _tables("ten equal rows / eleven", ten, [[0.0, 6.0, 0.0]], (0.3, 1.5, 0.25, 7), runs=2000),
+        _tables("60 unlike rows, all take part / the same and a long one",
+                unlike, [[9.0, 0.0, 9.0]], (1.0, 0.8, 0.5, 20), runs=1500),
+        _tables("twelve rows of zeros / thirteen",
+                np.zeros((12, 2)), np.zeros((1, 2)), (0.3, 0.6, 1.4, 4), True, runs=1200),
+        _tables("two rows / the same and one that is not finite",
+                [[3.0, 4.0], [0.1, 0.2]], bad, (1.0, 1.0, 0.2, 5), True, runs=600),
+        _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, 9.0]], (0.6, 1.0, 0.2, 5), True, runs=600),
+        _tables("no rows / one long row of two equal coordinates", [], [[20.0, 20.0]], (0.5, 1.0, 0.15, 3), runs=600),
+        _tables("400 short rows / the same and a long one across",
+                short, [[0.0, -80.0]], (0.5, 0.7, 0.4, 200), runs=500),
     ]
-    for i, k in enumerate(drawn(2, 65, q=(0.2, 0.8), clip=(0.3, 2.0), sigma=(0.3, 0.6), b=(2, 30))):
-        pairs.append(_tables(f"{5 + i} rows, C = {k['clip']:g}, σ = {k['sigma']:g}, b = {k['b']} / one more", rng.normal(size=(5 + i, 2)),
-                             [[20.0, -20.0]], k["q"], k["clip"], k["sigma"], k["b"], runs=1200, law="exactly"))
+    for i, case in enumerate(drawn(2, 65, q=(0.2, 0.8), clip=(0.3, 2.0), sigma=(0.3, 0.6), b=(2, 30))):
+        what = f"{5 + i} rows, C = {case['clip']:g}, σ = {case['sigma']:g}, b = {case['b']} / one more"
+        rows, more = rng.normal(size=(5 + i, 2)), [[20.0, -20.0]]
+        pairs.append(_tables(what, rows, more, tuple(case.values()), runs=1200))
     return pairs
 
 
@@ -173,115 +213,145 @@ def _units(answer, arguments, rng):
 
 @checker
 def sgd_step(noisy_step):
-    """`noisy_step(gradients, q, clip, sigma, b, rng)`: Poisson sampling, clipping of each row, sum, noise, division by b."""
-    rng = np.random.default_rng(62)
-    for n, d, q, clip, sigma, b in ((12, 50, 0.3, 0.6, 1.2, 9), (0, 50, 0.3, 1.7, 2.3, 5)):        # no two of the factors below alike
-        where = f"with {n} rows, all zero, clip {clip:g}, sigma {sigma:g} and b = {b}" if n else f"with no rows, clip {clip:g}, sigma {sigma:g} and b = {b}"
-        zeros = np.zeros((n, d))
-        z = np.array([numbers(_units(noisy_step, (zeros.copy(), q, clip, sigma, b), rng), (d,), f"{where}: the update") for _ in range(RUNS)])
-        _judge_noise(z, where, clip, sigma, b, n * q)
+    """`noisy_step(gradients, q, clip, sigma, b, rng)`: Poisson sampling, clipping of each row, sum, noise, division."""
+    rng, d, q = np.random.default_rng(62), 50, 0.3
+    for n, clip, sigma, b in ((12, 0.6, 1.2, 9), (0, 1.7, 2.3, 5)):      # `_scales` differ
+        where = f"with {f'{n} rows, all zero' if n else 'no rows'}, clip {clip:g}, sigma {sigma:g} and b = {b}"
+        calls = (_units(noisy_step, (np.zeros((n, d)), q, clip, sigma, b), rng) for _ in range(RUNS))
+        z = np.array([numbers(update, (d,), f"{where}: the update") for update in calls])
+        if reason := _noise_alone(z, n * q) or _law_of_noise(z, _scales(clip, sigma, b, n * q)):
+            raise Wrong(f"{where}: {reason}")
+    right = _step()
+    ours = [right, *MISTAKES.values()]
 
     def units(answer, arguments, rng):
-        return answer(*arguments, rng) if answer in MISTAKES.values() or answer is right else _units(answer, arguments, rng)
+        return answer(*arguments, rng) if answer in ours else _units(answer, arguments, rng)
 
-    right = _step()
-    said = battery(noisy_step, lambda pair: Numbers(pair.one[0].shape[1], "coordinate"), _pairs(), call=units, mistakes=MISTAKES, right=right, seed=63)
+    said = battery(noisy_step, lambda pair: Numbers(pair.one[0].shape[1], "coordinate"), _pairs(), call=units,
+                   mistakes=MISTAKES, right=right, seed=63)
     return f"the law of the algorithm on all tables tried, normal noise out to its tails, and {said}"
 
 
-def _judge_noise(z, where, clip, sigma, b, expected):
-    d = z.shape[1]
+def _noise_alone(z, expected):
+    """What is wrong with noise that is missing, or that is not independent; `expected` rows come."""
+    bound, values = 8 / np.sqrt(len(z)), len(np.unique(z[:, 0]))
     if np.abs(z).max() < 1e-12:
-        raise Wrong(f"{where}: nothing moves at all, so there is no noise; a step without noise tells that nobody was there")
+        return "nothing moves at all, so there is no noise; a step without noise tells that nobody was there"
     if np.mean(np.all(z == 0, axis=1)) > 0.001:
-        raise Wrong(f"{where}: some updates are exactly zero; a batch that happens to be empty needs its noise too, or an update tells that somebody came")
-    if len(np.unique(z[:, 0])) < len(z) // 2:
-        if len(np.unique(z[:, :2], axis=0)) > 2 * len(np.unique(z[:, 0])):
-            raise Wrong(f"{where}: the noise has {len(np.unique(z))} values only, and real gradients would show between them")
-        raise Wrong(f"{where}: runs have the same noise; draw it anew from the rng in each call")
-    for power in (1, 2):
-        moments = np.abs(z) ** power if power == 2 else z
-        correlation = np.abs(np.corrcoef(moments.T) - np.eye(d)).max() if d > 1 else 0.0
-        if expected and power == 2 and not correlation < 8 / np.sqrt(len(z)) and _kurtosis(z) > 0.3:
-            raise Wrong(f"{where}: the size of the noise varies from run to run: the update is divided by the batch that came, "
-                        "or the noise grows with it, and so the noise tells how many they were")
-        if not correlation < 8 / np.sqrt(len(z)):
-            raise Wrong(f"{where}: the noises of two coordinates depend on each other ({correlation:.2f}); draw one for each coordinate")
+        return "some updates are exactly zero; an empty batch needs its noise too, or a zero tells that nobody came"
+    if values < len(z) // 2:
+        if len(np.unique(z[:, :2], axis=0)) > 2 * values:
+            return f"the noise has {len(np.unique(z))} values only, and real gradients would show between them"
+        return "runs have the same noise; draw it anew from the rng in each call"
+    for moments in (z, z**2):
+        correlation = np.abs(np.corrcoef(moments.T) - np.eye(z.shape[1])).max()
+        kurtosis = float(np.mean(z**4) / np.mean(z**2) ** 2 - 3)
+        if not correlation < bound:
+            if expected and moments is not z and kurtosis > 0.3:
+                return ("the size of the noise varies and tells how many came: is the update divided by the batch that "
+                        "came, or does every row bring noise?")
+            return f"the noises of two coordinates depend on each other ({correlation:.2f}); draw each of them anew"
     serial = abs(np.corrcoef(z[1:, 0], z[:-1, 0])[0, 1])
-    if not serial < 8 / np.sqrt(len(z)):
-        raise Wrong(f"{where}: the noise of one call depends on that of the call before ({serial:.2f})")
-    counts, right = _count(z, EDGES), np.full(24, 1 / 24)
-    if _p_value(counts, right) >= LEVEL:
-        if np.abs(z).max() < 3.8:                                            # has probability (1 - 0.000144)^150000 < 1e-9 for normal noise
-            raise Wrong(f"{where}: the noise never goes beyond {np.abs(z).max():.2f} standard deviations: an output out there would prove who was in")
-        return
-    spread = float(z.std())
-    scale = {1 / clip: "the noise has standard deviation σ instead of σC",
-             b: "the noise is added after the division by b, as if one person moved the mean by C",
-             1 / b: "the noise is divided by b twice", clip: "the noise is scaled by C twice", 1 / sigma: "sigma was not used",
-             sigma: "the noise has standard deviation σ²C; rng.normal takes σC itself", 1 / 2: "the noise is half of what it must be",
-             2: "private, but with twice the noise: under add/remove one person adds one clipped vector",
-             2**0.5: "private, but with √2 times the noise needed"}
-    if expected:
-        scale[math.sqrt(expected)] = "every row of the batch brings noise of its own: private, but far noisier than noise on the sum"
-        scale[b / expected * 1.0] = "the update is divided by another number than b"
-    for factor, message in scale.items():
-        if abs(factor - 1) > 0.05 and abs(spread / factor - 1) < 0.04 and _p_value(_count(z / factor, EDGES), right) >= LEVEL:
-            raise Wrong(f"{where}: {message}")
+    return "" if serial < bound else f"the noise of one call depends on that of the call before ({serial:.2f})"
+
+
+def _scales(clip, sigma, b, expected):
+    """The standard deviation of the noise, as a share of the right one -> the mistake that makes it."""
+    return {
+        b / expected if expected else 1: "the update is divided by another number than b",
+        1 / clip: "the noise has standard deviation σ instead of σC",
+        b: "the noise is added after the division by b, as if one person moved the mean by C",
+        1 / b: "the noise is divided by b twice",
+        clip: "the noise is scaled by C twice",
+        1 / sigma: "sigma was not used",
+        sigma: "the noise has standard deviation σ²C; rng.normal takes σC itself",
+        1 / 2: "the noise is half of what it must be",
+        2: "private, but with twice the noise: under add/remove one person adds one clipped vector",
+        2**0.5: "private, but with √2 times the noise needed",
+    }
+
+
+def _law_of_noise(z, scales):
+    largest, spread = np.abs(z).max(), float(z.std())
+    if _normal(z):
+        if largest >= 3.8:                       # less has probability (1 - 0.000144)^150000 < 1e-9 for normal noise
+            return ""
+        return f"the noise never goes beyond {largest:.2f} standard deviations: one out there would prove who was in"
+    for factor, words in scales.items():
+        if abs(factor - 1) > 0.05 and abs(spread / factor - 1) < 0.04 and _normal(z / factor):
+            return words
     if abs(spread - 1) > 0.02:
-        raise Wrong(f"{where}: the noise has {spread:.2f} times the right standard deviation σC, or is not normal")
-    raise Wrong(f"{where}: the noise has about the right standard deviation and is not normal; the ledger is that of normal noise")
+        return f"the noise has {spread:.2f} times the right standard deviation σC, or is not normal"
+    return "the noise has about the right standard deviation and is not normal; the ledger is that of normal noise"
 
 
-def _kurtosis(z):
-    return float(np.mean(z**4) / np.mean(z**2) ** 2 - 3)
+# --------------------------------------------------------------------------------------- accounting
+
+CASES = [  # q, sigma, steps, delta
+    (0.01, 1.0, 1000, 1e-5),
+    (0.1, 4.0, 100, 1e-5),
+    (0.2, 2.0, 50, 1e-6),
+    (0.5, 3.0, 7, 1e-3),
+    (1.0, 2.0, 10, 1e-6),
+]
 
 
-# ------------------------------------------------------------------------------------------------------------- accounting
+@functools.cache
+def _directions(q, sigma, steps, delta):
+    f = fdp.gaussian(1 / sigma).subsample(q)
+    return (f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta)
 
-CASES = ((0.01, 1.0, 1000, 1e-5), (0.1, 4.0, 100, 1e-5), (0.2, 2.0, 50, 1e-6), (0.5, 3.0, 7, 1e-3), (1.0, 2.0, 10, 1e-6))
+
+def _gaussian(mu, delta):
+    return fdp.gaussian(mu).epsilon(delta)
+
+
+def _once(q, sigma, steps, delta):
+    return fdp.gaussian(1 / sigma).subsample(q).epsilon(delta)
+
+
+ACCOUNT_MISTAKES = {
+    "that is the price without sampling: true, but sampling is worth a lot here":
+        lambda q, sigma, steps, delta: _gaussian(math.sqrt(steps) / sigma, delta),
+    "sampling does not multiply ε by q": lambda q, sigma, steps, delta: q * _gaussian(math.sqrt(steps) / sigma, delta),
+    "sampling does not multiply μ by q": lambda q, sigma, steps, delta: _gaussian(q * math.sqrt(steps) / sigma, delta),
+    "that is one direction only, adding the person; the other is worse": lambda *case: _directions(*case)[1],
+    "that is the limit for many steps, which is no bound: it can promise too much":
+        lambda q, sigma, steps, delta: _gaussian(q * math.sqrt(steps * math.expm1(sigma**-2)), delta),
+    "that is one step": _once,
+    "adding up the ε of the steps is far too much: multiply the trade-off functions":
+        lambda q, sigma, steps, delta: steps * _once(q, sigma, steps, delta / steps),
+}
+
+
+def _not_the_account(got, right, *case):
+    verdict = "a ledger below the truth is a false promise"
+    if got > right:
+        verdict = "a valid bound perhaps, but more than half a per cent above what the accountant of the section gives"
+    return f"it is {right:.4f}; {verdict}"
 
 
 @checker
 def sgd_account(spent):
-    """`spent(q, sigma, steps, delta)`: epsilon of DP-SGD, the worse of the two directions, at most 0.5 % above the truth."""
-    for q, sigma, steps, delta in CASES:
-        got = number(answered(spent, q, sigma, steps, delta), "epsilon", finite=False)
-        f = fdp.gaussian(1 / sigma).subsample(q)
-        one, two = (f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta)
-        right = max(one, two)
-        if right * (1 - 2e-5) <= got <= right * 1.005:        # dplib's own number is above the truth, by about 5e-6
-            continue
-        where = f"q = {q:g}, sigma = {sigma:g}, {steps} steps, delta = {delta:g}: you say {got:.4f}, and it is {right:.4f}"
+    """`spent(q, sigma, steps, delta)`: epsilon of DP-SGD, in the worse direction, at most 0.5 % too large."""
+    def right(q, sigma, steps, delta):
+        return max(_directions(q, sigma, steps, delta))
 
-        def near(value, got=got):
-            return math.isclose(got, value, rel_tol=1e-5)
-
-        whole, once = fdp.gaussian(math.sqrt(steps) / sigma).epsilon(delta), f.epsilon(delta)
-        limit = fdp.gaussian(q * math.sqrt(steps * math.expm1(sigma**-2))).epsilon(delta)
-        if near(whole) and q < 1:
-            raise Wrong(f"{where}; true, but that is the price without sampling, which is worth a lot here")
-        if near(q * whole) or near(fdp.gaussian(q * math.sqrt(steps) / sigma).epsilon(delta)):
-            raise Wrong(f"{where}; sampling does not multiply ε or μ by q")
-        if near(two) and two < one:
-            raise Wrong(f"{where}; that is one direction only, adding the person; the other is worse")
-        if near(limit):
-            raise Wrong(f"{where}; that is the limit for many steps, which is no bound: it can promise too much")
-        if near(once):
-            raise Wrong(f"{where}; that is one step")
-        if near(steps * once) or near(steps * f.epsilon(delta / steps)):
-            raise Wrong(f"{where}; adding up the ε of the steps is far too much: multiply the trade-off functions")
-        if near((f**steps).epsilon(delta) / 2) or got < right:
-            raise Wrong(f"{where}; a ledger below the truth is a false promise")
-        raise Wrong(f"{where}; a valid bound perhaps, but more than half a per cent above what the accountant of the section gives")
-    return f"what the product of all steps needs, in {len(CASES)} trainings (presence is the dearer direction here; in general ask both)"
+    on_cases(spent, CASES, right, ACCOUNT_MISTAKES, rtol=2e-5, finite=False, what="epsilon", otherwise=_not_the_account,
+             accepts=lambda got, right, *case: right <= got <= right * 1.005)
+    said = f"what the product of all steps needs, in {len(CASES)} trainings"
+    return f"{said}; presence costs more here, but in general ask both directions"
 
 
-# ------------------------------------------------------------------------------------------------- breaking the careless loop
+# --------------------------------------------------------------------------------------- breaking the careless loop
+
+def _mean(rows):
+    return _clipped(rows.sum(axis=0, keepdims=True) / 10, 1.0)[0]
+
 
 @checker
 def sgd_break(answer):
-    """`answer`: (others, you), gradients that move the clipped mean at least nine times as far as its noise was made for."""
+    """`answer`: (others, you), gradients that move the clipped mean nine times as far as its noise was made for."""
     try:
         others, you = answer
     except (TypeError, ValueError):
@@ -289,91 +359,119 @@ def sgd_break(answer):
     if others is ... or you is ...:
         raise NotAttempted
     others, you = np.asarray(others, dtype=float), np.asarray(you, dtype=float)
-    if others.size == 0:
-        others = np.zeros((0, 3))
+    others = others if others.size else np.zeros((0, 3))
     if others.ndim != 2 or others.shape[1] != 3 or you.shape != (3,):
-        raise Wrong(f"expected a table with 3 columns and a vector of 3 numbers, got shapes {others.shape} and {you.shape}")
+        raise Wrong(f"expected a table with 3 columns and a vector of 3 numbers, got shapes {others.shape} and "
+                    f"{you.shape}")
     if len(others) > 50:
         raise Wrong(f"at most 50 others, got {len(others)}")
-    lengths = np.linalg.norm(np.vstack([others, you]), axis=1)
-    if not np.isfinite(lengths).all() or lengths.max() > 10 * (1 + 1e-9):
-        raise Wrong(f"gradients are at most 10 long, yours is {lengths[-1]:.4g} and the others' up to {lengths[:-1].max(initial=0):.4g}")
-
-    def mean(rows):
-        return _clipped(rows.sum(axis=0, keepdims=True) / 10, 1.0)[0]
-
-    moved = np.linalg.norm(mean(np.vstack([others, you])) - mean(others))
-    times = moved / (1 / 10)
-    if times < 9 * (1 - 1e-9):
-        size = np.linalg.norm(others.sum(axis=0)) / 10
-        why = ("the others already fill the clipped mean, so that yours hardly shows" if size > 1.5 and np.linalg.norm(you) > 5
-               else "your gradient is too short" if np.linalg.norm(you) < 9 else "part of what you bring is cut off again")
-        raise Wrong(f"you move the clipped mean by {moved:.3g}, {times:.3g} times C/b = 0.1; {why}")
+    all_ = np.vstack([others, you])
+    *theirs, yours = np.linalg.norm(all_, axis=1)
+    if not np.isfinite(all_).all() or max([yours, *theirs]) > 10 * (1 + 1e-9):
+        raise Wrong(f"gradients are at most 10 long, yours is {yours:.4g} and the others' up to "
+                    f"{max(theirs, default=0):.4g}")
+    moved = np.linalg.norm(_mean(all_) - _mean(others))
+    if moved < 0.9 * (1 - 1e-9):
+        why = "part of what you bring is cut off again" if yours >= 9 else "your gradient is too short"
+        if np.linalg.norm(others.sum(axis=0)) > 15 and yours > 5:
+            why = "the others already fill the clipped mean, so that yours hardly shows"
+        raise Wrong(f"you move the clipped mean by {moved:.3g}, {10 * moved:.3g} times C/b = 0.1; {why}")
     return "one person moves the clipped mean at least nine times as far as C/b, for which its noise was made"
 
 
-# ---------------------------------------------------------------------------------------------------------- federated noise
+# --------------------------------------------------------------------------------------- federated noise
+
+FLEETS = [  # phones, silent, colluding, clip, sigma
+    (500, 100, 175, 3.0, 0.8),
+    (10_000, 0, 0, 0.5, 2.0),
+    (1000, 200, 0, 1.0, 1.5),
+    (1000, 0, 300, 2.0, 1.0),
+    (100, 0, 0, 1.0, 1.0),
+    (10, 4, 5, 1.0, 4.0),
+]
+
+
+def _shared(count):
+    """The whole noise, over the root of `count(phones, silent, colluding)`."""
+    return lambda n, silent, colluding, clip, sigma: sigma * clip / math.sqrt(count(n, silent, colluding))
+
+
+def _share(phones, silent, colluding, clip, sigma):
+    return sigma * clip / math.sqrt(phones - silent - colluding)
+
+
+SHARE_MISTAKES = {
+    "that is the whole noise on every phone: private, but far more noise in the sum than it needs":
+        _shared(lambda n, silent, colluding: 1),
+    "variances add, not standard deviations: divide by the root of a number of phones":
+        _shared(lambda n, silent, colluding: n**2),
+    "variances add, not standard deviations: divide by the root of that number":
+        _shared(lambda n, silent, colluding: (n - silent - colluding) ** 2),
+    "an update moves the sum by up to the clip norm; sigma is in units of it":
+        lambda n, silent, colluding, clip, sigma: _share(n, silent, colluding, 1.0, sigma),
+    "that is the variance, not the standard deviation": lambda *case: _share(*case) ** 2,
+    "the noise of silent phones never arrives": _shared(lambda n, silent, colluding: n - colluding),
+    "colluding phones know their own noise and subtract it": _shared(lambda n, silent, colluding: n - silent),
+    "the noise of silent phones never arrives, and colluding phones know their own noise and subtract it":
+        _shared(lambda n, silent, colluding: n),
+}
+
+
+def _what_remains(got, right, phones, silent, colluding, clip, sigma):
+    if not 0 < got < math.inf:
+        return "expected a positive number"
+    remains = got * math.sqrt(phones - silent - colluding)
+    return (f"the noise that arrives and nobody knows has standard deviation {remains:.4g}, and it should have "
+            f"{sigma * clip:g}")
+
 
 @checker
 def sgd_share(share):
-    """`share(phones, silent, colluding, clip, sigma)`: standard deviation of the noise each phone adds to its update."""
-    for phones, silent, colluding, clip, sigma in ((500, 100, 175, 3.0, 0.8), (10_000, 0, 0, 0.5, 2.0), (1000, 200, 0, 1.0, 1.5), (1000, 0, 300, 2.0, 1.0),
-                                                   (100, 0, 0, 1.0, 1.0), (10, 4, 5, 1.0, 4.0)):
-        got = number(answered(share, phones, silent, colluding, clip, sigma), "the share", finite=False)
-        counted, target = phones - silent - colluding, sigma * clip
-        right = target / math.sqrt(counted)
-        where = f"{phones:,} phones, {silent} silent, {colluding} colluding, clip {clip:g}, sigma {sigma:g}: "
-        if math.isclose(got, right, rel_tol=1e-6):
-            continue
-        if not got > 0 or math.isinf(got):
-            raise Wrong(f"{where}expected a positive number, got {got:g}")
-
-        def near(value, got=got):
-            return math.isclose(got, value, rel_tol=1e-6)
-
-        hidden = got * math.sqrt(counted)
-        if near(target):
-            raise Wrong(f"{where}that is the whole noise on every phone: private, but the sum has √{counted:,} times the noise it needs")
-        if near(target / counted) or near(target / phones):
-            raise Wrong(f"{where}variances add, not standard deviations: the sum then has noise {hidden:.3g} and needs {target:g}")
-        if near(sigma / math.sqrt(counted)):
-            raise Wrong(f"{where}an update moves the sum by up to the clip norm; sigma is in units of it")
-        if near(target**2 / counted):
-            raise Wrong(f"{where}that is the variance, not the standard deviation")
-        if silent and (near(target / math.sqrt(phones - colluding)) or near(target / math.sqrt(phones))):
-            raise Wrong(f"{where}the noise of silent phones never arrives: the sum has {hidden:.3g} where it needs {target:g}")
-        if colluding and (near(target / math.sqrt(phones - silent)) or near(target / math.sqrt(phones))):
-            raise Wrong(f"{where}colluding phones know their own noise and take it off: {hidden:.3g} remain where {target:g} are needed")
-        raise Wrong(f"{where}the noise that arrives and nobody knows has standard deviation {hidden:.4g}, and it should have {target:g}")
-    return "the noise that arrives and that nobody can take off is sigma times clip, in six fleets"
+    """`share(phones, silent, colluding, clip, sigma)`: standard deviation of the noise of each phone."""
+    on_cases(share, FLEETS, _share, SHARE_MISTAKES, finite=False, what="the share", otherwise=_what_remains)
+    return "the noise that arrives and that nobody can subtract is sigma times clip, in six fleets"
 
 
-# --------------------------------------------------------------------------------------------------------- membership bound
+# --------------------------------------------------------------------------------------- membership bound
+
+LINES = [  # fpr, epsilon, delta
+    (0.05, 1.0, 1e-5),
+    (0.05, 8.0, 1e-5),
+    (0.001, 8.0, 0.0),
+    (0.17, 1.5, 0.1),
+    (0.5, 1.0, 0.0),
+    (0.3, 0.0, 0.0),
+    (0.2, 0.0, 0.1),
+    (0.0, 2.0, 1e-3),
+    (1.0, 0.5, 0.01),
+    (0.9, 2.0, 0.05),
+    (0.05, 30.0, 0.0),
+]
+
+
+def _ceiling(fpr, epsilon, delta):
+    return min(1.0, math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr))
+
+
+CEILING_MISTAKES = {
+    "not being accused is an outcome too: 1 - FPR ≤ e^ε (1 - TPR) + δ, with the worlds exchanged":
+        lambda fpr, epsilon, delta: min(1.0, math.exp(epsilon) * fpr + delta),
+    "a rate is never above 1": lambda fpr, epsilon, delta: math.exp(epsilon) * fpr + delta,
+    "δ was left out": lambda fpr, epsilon, delta: _ceiling(fpr, epsilon, 0.0),
+    "tanh(ε/2) bounds the advantage at the best line, and at this line less is possible":
+        lambda fpr, epsilon, delta: min(1.0, fpr + math.tanh(epsilon / 2)),
+}
+
 
 @checker
 def sgd_ceiling(ceiling):
     """`ceiling(fpr, epsilon, delta)`: the largest TPR that (epsilon, delta) leaves at this false positive rate."""
-    for fpr, epsilon, delta in ((0.05, 1.0, 1e-5), (0.05, 8.0, 1e-5), (0.001, 8.0, 0.0), (0.17, 1.5, 0.1), (0.5, 1.0, 0.0), (0.3, 0.0, 0.0), (0.2, 0.0, 0.1),
-                                (0.0, 2.0, 1e-3), (1.0, 0.5, 0.01), (0.9, 2.0, 0.05), (0.05, 30.0, 0.0)):
-        got = number(answered(ceiling, fpr, epsilon, delta), "the rate")
-        first, second = math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr)
-        right = min(1.0, first, second)
-        if abs(got - right) <= 1e-7:
-            continue
-        where = f"FPR {fpr:g}, ε = {epsilon:g}, δ = {delta:g}: you say {got:.9g}, and it is {right:.9g}"
-        if got > 1 + 1e-12:
-            raise Wrong(f"{where}; a rate is never above 1")
-        if got > right and math.isclose(got, min(1, first), abs_tol=1e-9):
-            raise Wrong(f"{where}; not being accused is an outcome too: 1 - FPR ≤ e^ε (1 - TPR) + δ, with the worlds exchanged")
-        if got < right and delta and math.isclose(got, min(1, math.exp(epsilon) * fpr, 1 - math.exp(-epsilon) * (1 - fpr)), abs_tol=1e-9):
-            raise Wrong(f"{where}; δ was left out")
-        if math.isclose(got, min(1, fpr + math.tanh(epsilon / 2)), abs_tol=1e-9):
-            raise Wrong(f"{where}; tanh(ε/2) bounds the advantage at the best line, and at this line less is possible")
-        raise Wrong(f"{where}; " + ("an attack can do better than that" if got < right else "one of the two inequalities forbids it"))
+    on_cases(ceiling, LINES, _ceiling, CEILING_MISTAKES, rtol=0, atol=1e-7, what="the rate",
+             below="an attack can do better than that", above="one of the two inequalities forbids it")
     return "both inequalities, at eleven lines; at ε = 8 they leave 99.97 % at 5 %"
 
 
-# ------------------------------------------------------------------------------------------ lengths without gradients
+# --------------------------------------------------------------------------------------- lengths without gradients
 
 def _layer(a, b):
     """Each example's gradient by a layer's weights and biases, a row each, from its inputs `a` and derivatives `b`."""
@@ -381,42 +479,44 @@ def _layer(a, b):
     return np.einsum("ntk,ntd->nkd", b, a).reshape(len(a), b.shape[2] * a.shape[2])
 
 
+def _factor(lengths, clip):
+    return np.minimum(1, clip / np.maximum(lengths, 1e-300))
+
+
 def _ghosts(a, b, clip):
-    """The clipped sum of a layer that is used at several places, and what the usual mistakes make of it: (sum, message)."""
+    """The clipped sum of a layer that is used at several places, and words -> what a mistake makes of it."""
     finite = np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=(1, 2))
     a, b = a[finite], b[finite]
     (n, m, d), k, g = a.shape, b.shape[2], _layer(a, b)
     places = _layer(a.reshape(n * m, 1, d), b.reshape(n * m, 1, k))
     alone = np.linalg.norm(places, axis=1).reshape(n, m)
-    table = g.reshape(n, k, d + 1)
-    length, weights, biases = (np.sqrt((part**2).sum(axis=(1, 2)))
-                               for part in (table, table[:, :, :d], table[:, :, d:]))
+    parts = np.split(g.reshape(n, k, d + 1), [d], axis=2)                    # weights and biases
+    length, weights, biases = (np.sqrt((part**2).sum(axis=(1, 2))) for part in (g[:, :, None], *parts))
 
-    def factor(lengths):
-        return np.minimum(1, clip / np.maximum(lengths, 1e-300))
+    def layer(one, other):
+        """The sum with a factor for each example's weights, and one for its biases."""
+        sums = [np.tensordot(factor, part, axes=1) for factor, part in zip((one, other), parts)]
+        return np.concatenate(sums, axis=1).ravel()
 
-    apart = np.concatenate([factor(weights)[:, None, None] * table[:, :, :d],
-                            factor(biases)[:, None, None] * table[:, :, d:]], axis=2)
-    right = factor(length) @ g
-    return right, [
-        (_clipped(places, clip).sum(axis=0), "each place is clipped alone, so an example with many places brings many times the clip norm"),
-        (factor(np.sqrt((alone**2).sum(axis=1))) @ g,
-         "the squares of the places were added without the products of two different places; "
-         "an example whose places agree brings up to √m times the clip norm"),
-        (factor(alone.sum(axis=1)) @ g,
-         "private, but the lengths of the places were added: where places do not agree the gradient is shorter, "
-         "and too much is cut"),
-        (factor(weights) @ g, "the length counts the weights only; the biases belong to the same gradient"),
-        (apart.sum(axis=0).ravel(), "weights and biases are clipped apart: together an example then brings up to √2 times the clip norm"),
-        (g.sum(axis=0), "nothing is clipped"),
-        ((clip / np.maximum(length, 1e-300)) @ g, "gradients shorter than the clip norm have been made longer"),
-        (factor(length**2) @ g, "that is clip over the squared length; the root is missing"),
-        (factor(length)**2 @ g, "the factor counts twice: it is squared, or on inputs and derivatives both"),
-        (_clipped(g.sum(axis=0, keepdims=True), clip)[0], "the sum is clipped, not each example"),
-        (right / max(n, 1), "that is the mean; the noise is made for the sum"),
-        (np.append(right.reshape(k, d + 1)[:, :d], g.reshape(n, k, d + 1)[:, :, d:].sum(axis=0), axis=1).ravel(),
-         "the weights are clipped, and the sum of the biases is not"),
-    ]
+    right = _factor(length, clip) @ g
+    return right, {
+        "each place is clipped alone, so an example with many places brings many times the clip norm":
+            _sum(places, clip),
+        "the squares of the places were added without the products of two different places; an example whose places "
+        "agree brings up to √m times the clip norm": _factor(np.linalg.norm(alone, axis=1), clip) @ g,
+        "private, but the lengths of the places were added: where places do not agree the gradient is shorter, and too "
+        "much is cut": _factor(alone.sum(axis=1), clip) @ g,
+        "the length counts the weights only; the biases belong to the same gradient": _factor(weights, clip) @ g,
+        "weights and biases are clipped apart: together an example then brings up to √2 times the clip norm":
+            layer(_factor(weights, clip), _factor(biases, clip)),
+        "nothing is clipped": g.sum(axis=0),
+        "gradients shorter than the clip norm have been made longer": (clip / np.maximum(length, 1e-300)) @ g,
+        "that is clip over the squared length; the root is missing": _factor(length**2, clip) @ g,
+        "the factor counts twice: it is squared, or on inputs and derivatives both": _factor(length, clip) ** 2 @ g,
+        "the sum is clipped, not each example": _clipped(g.sum(axis=0, keepdims=True), clip)[0],
+        "that is the mean; the noise is made for the sum": right / max(n, 1),
+        "the weights are clipped, and the sum of the biases is not": layer(_factor(length, clip), np.ones(n)),
+    }
 
 
 def _joined(answer, a, b, clip, where):
@@ -439,39 +539,55 @@ def _joined(answer, a, b, clip, where):
     return np.append(parts[0], parts[1][:, None], axis=1).ravel()
 
 
-@checker
-def sgd_ghost(clipped_sum):
-    """`clipped_sum(a, b, clip)`: the clipped gradients of a layer used at several places, added without a table."""
-    rng = np.random.default_rng(64)
-    for n, m, d, k, clip in ((7, 3, 4, 2, 2.0), (6, 1, 3, 5, 1.5), (5, 6, 2, 2, 8.0), (4, 2, 1, 1, 0.7),
-                             (0, 3, 4, 2, 1.0), (1, 5, 3, 2, 0.1), (3, 2, 3, 2, 50.0)):
+LAYERS = [  # examples, places, inputs, outputs, clip
+    (7, 3, 4, 2, 2.0),
+    (6, 1, 3, 5, 1.5),
+    (5, 6, 2, 2, 8.0),
+    (4, 2, 1, 1, 0.7),
+    (0, 3, 4, 2, 1.0),
+    (1, 5, 3, 2, 0.1),
+    (3, 2, 3, 2, 50.0),
+]
+
+
+def _layers(rng):
+    """(inputs, derivatives, clip, what they are)."""
+    for n, m, d, k, clip in LAYERS:
         a, b = rng.normal(size=(n, m, d)), rng.normal(size=(n, m, k)) * rng.choice([0.2, 1.0, 3.0], size=(n, 1, 1))
         a[1:3, 1:], b[1:3, 1:] = a[1:3, :1], b[1:3, :1]                       # two whose places agree
-        tables = [(a, b, f"with {n} examples, {m} places, {d} inputs, {k} outputs and clip {clip:g}")]
+        where = f"with {n} examples, {m} places, {d} inputs, {k} outputs and clip {clip:g}"
+        yield a, b, clip, where
         if n > 3 and m > 1:
             a, b = a.copy(), b.copy()
             a[0, 1], b[0, 1], b[0, 2:] = a[0, 0], -b[0, 0], 0                 # one whose places cancel
             b[1] = 0
             a[1, 0], b[2, 1, 0], a[3, 1, 0] = np.inf, np.nan, -np.inf
-            tables.append((a, b, f"{tables[0][2]}, some without gradient and three that are not finite"))
-        for x, y, where in tables:
-            got = _joined(clipped_sum, x, y, clip, where)
-            right, mistakes = _ghosts(x, y, clip)
-            if np.allclose(got, right, rtol=1e-5, atol=1e-5 * clip):           # the guard against rounding may show
-                continue
-            for wrong, message in mistakes:
-                if np.allclose(got, wrong, rtol=1e-6, atol=1e-7):
-                    raise Wrong(f"{where}: {message}")
-            off = np.abs(got - right)
-            part = "only the weights" if not off.reshape(k, d + 1)[:, d].max() > 1e-7 else "the biases too"
-            raise Wrong(f"{where}: the sum is {np.linalg.norm(off):.3g} away from the right one, "
-                        f"of length {np.linalg.norm(right):.3g}; {part} are wrong")
-    for far in 10.0 ** np.arange(13):            # the text's guard against rounding: two places that nearly cancel, 50 apart
-        size = np.linalg.norm(_joined(clipped_sum, np.array([[[far], [far + 50]]]), np.array([[[1.0], [-1.0]]]), 1.0, f"with inputs of {far:g}"))
+            yield a, b, clip, f"{where}, some without gradient and three that are not finite"
+
+
+def _badly_summed(got, right, mistakes, biases):
+    for words, wrong in mistakes.items():
+        if np.allclose(got, wrong, rtol=1e-6, atol=1e-7):
+            return words
+    off = np.abs(got - right)
+    part = "the biases too" if off[biases].max() > 1e-7 else "only the weights"
+    said = f"the sum is {np.linalg.norm(off):.3g} away from the right one, of length {np.linalg.norm(right):.3g}"
+    return f"{said}; {part} are wrong"
+
+
+def _cancelling(clipped_sum):
+    """The text's guard against rounding: two places that nearly cancel, 50 apart."""
+    for far in 10.0 ** np.arange(13):
+        a, b = np.array([[[far], [far + 50]]]), np.array([[[1.0], [-1.0]]])
+        size = np.linalg.norm(_joined(clipped_sum, a, b, 1.0, f"with inputs of {far:g}"))
         if size > 1 + 1e-6:
-            raise Wrong(f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 it has length {size:.7g}; "
-                        "add more to the square of its length than rounding can have taken")
-    n, m, d = 800, 2, 64
+            raise Wrong(
+                f"one example of two places, inputs {far:,.0f} and {far + 50:,.0f}, derivatives 1 and -1: clipped to 1 "
+                f"it has length {size:.7g}; add more to the square of its length than rounding can have taken"
+            )
+
+
+def _memory(clipped_sum, rng, n=800, m=2, d=64):
     a, b = rng.normal(size=(2, n, m, d))
     tracemalloc.start()
     try:
@@ -480,6 +596,21 @@ def sgd_ghost(clipped_sum):
     finally:
         tracemalloc.stop()
     if peak > n * d * d * 8 / 4:
-        raise Wrong(f"right, but for {n} examples and {d * d:,} weights it held {peak / 1e6:.1f} megabytes, the table of all gradients "
-                    f"{n * d * (d + 1) * 8 / 1e6:.1f}; lengths need products of vectors only")
+        raise Wrong(
+            f"right, but for {n} examples and {d * d:,} weights it held {peak / 1e6:.1f} megabytes, the table of all "
+            f"gradients {n * d * (d + 1) * 8 / 1e6:.1f}; lengths need products of vectors only"
+        )
+
+
+@checker
+def sgd_ghost(clipped_sum):
+    """`clipped_sum(a, b, clip)`: the clipped gradients of a layer used at several places, added without a table."""
+    rng = np.random.default_rng(64)
+    for a, b, clip, where in _layers(rng):
+        got, (right, mistakes) = _joined(clipped_sum, a, b, clip, where), _ghosts(a, b, clip)
+        if not np.allclose(got, right, rtol=1e-5, atol=1e-5 * clip):           # the guard against rounding may show
+            biases = slice(a.shape[2], None, a.shape[2] + 1)
+            raise Wrong(f"{where}: {_badly_summed(got, right, mistakes, biases)}")
+    _cancelling(clipped_sum)
+    _memory(clipped_sum, rng)
     return "right for one place and many, places that agree or cancel, and without the table of all gradients"

@@ -1,71 +1,98 @@
-"""The checkers of the section on DP-SGD: silent on the stub, content with the solution, and able to say what is wrong with the usual mistakes."""
+"""Answers to the section on DP-SGD."""
 import math
 
 import numpy as np
 
 from dplib import fdp
 from provable_privacy import check
+from provable_privacy.battery.makers import fixed_seed, given, then
+
+
+def lengths(g):
+    return np.linalg.norm(g, axis=1, keepdims=True)
+
+
+def shrunk(g, c, size):
+    """Multiplied by min(1, c / size)."""
+    return g * np.minimum(1, c / np.maximum(size, 1e-300))
+
+
+def uncut(g, c):
+    return np.where(np.isfinite(g).all(axis=1, keepdims=True), g, 0.0)
 
 
 def cut(g, c=1.0):
-    g = np.where(np.isfinite(g).all(axis=1, keepdims=True), g, 0.0)
-    norms = np.linalg.norm(g, axis=1, keepdims=True)
-    return g * np.minimum(1, c / np.maximum(norms, 1e-300))
+    g = uncut(g, c)
+    return shrunk(g, c, lengths(g))
+
+
+def stretched(g, c):
+    return g * c / np.maximum(lengths(g), 1e-300)
 
 
 def clip_by_loop(gradients, c):
     """Lists of lists, one row at a time."""
-    out = [[0.0] * gradients.shape[1] for _ in gradients]
-    for i, row in enumerate(gradients.tolist()):
+    out = []
+    for row in gradients.tolist():
         length = math.hypot(*row)
-        out[i] = [0.0] * len(row) if not math.isfinite(length) else row if length <= c else [v * c / length for v in row]
+        share = 0.0 if not math.isfinite(length) else 1.0 if length <= c else c / length
+        out.append([v * share if share else 0.0 for v in row])
     return np.array(out).reshape(gradients.shape)
 
 
 def by_mean(gradients, c):
-    size = np.linalg.norm(gradients.mean(axis=0)) if len(gradients) else 0
-    return gradients * min(1, c / max(size, 1e-300))
+    return shrunk(gradients, c, np.linalg.norm(gradients.mean(axis=0)) if len(gradients) else 0)
 
 
-def step(*, seed=None, scale=1.0, who="poisson", how=cut, over="b", sigma_only=False, per_row=False, one_noise=False, skip=False, noise="normal", pairs=False,
-         data_noise=False, weigh=False):
-    """A learner's noisy step, right unless told otherwise; with `seed`, on luck of its own."""
-    own = None if seed is None else np.random.default_rng(seed)
+def poisson(n, q, rng):
+    return rng.random(n) < q
 
+
+def add(g, clip, b, q):
+    return g.sum(axis=0)
+
+
+def times(factor):
+    """So many times the right size of the noise."""
+    return lambda sigma, clip, b: factor * sigma * clip
+
+
+RIGHT = times(1.0)
+
+
+def normal(table, batch, rng):
+    return rng.normal(size=table.shape[1])
+
+
+def step(who=poisson, how=cut, total=add, size=RIGHT, noise=normal, over=lambda n, q, b, batch: b, luck=None):
+    """A learner's noisy step, right unless told otherwise; `noise`, in units of `size`, may see the table."""
     def function(gradients, q, clip, sigma, b, rng):
-        rng, (n, d) = own or rng, gradients.shape
-        came = {"poisson": lambda: rng.random(n) < q, "all": lambda: np.ones(n, bool), "none": lambda: np.zeros(n, bool),
-                "together": lambda: np.full(n, rng.random() < q), "flipped": lambda: rng.random(n) >= q,
-                "fixed": lambda: rng.permutation(n) < round(n * q)}[who]()
-        g = gradients[came]
-        g = g[np.isfinite(g).all(axis=1)]
-        if skip and not len(g):
-            return np.zeros(d)
-        if how == "mean":
-            total = cut(g.mean(axis=0, keepdims=True), clip)[0] * b if len(g) else np.zeros(d)
-        elif how == "b":
-            total = cut(g.sum(axis=0, keepdims=True), b * clip)[0]
-        elif how == "sum":
-            total = cut(g.sum(axis=0, keepdims=True), clip)[0]
-        else:
-            total = how(g, clip).sum(axis=0)
-        if weigh:
-            total = total / q
-        size = scale * sigma * (1 if sigma_only else clip)
-        if data_noise:
-            size *= 1 + len(g) if data_noise is True else data_noise(g)
-        extra = rng.normal(scale=size, size=d) if noise == "normal" else rng.laplace(scale=size / 2**0.5, size=d)
-        if per_row:
-            extra = extra * math.sqrt(max(len(g), 1))
-        if one_noise:
-            extra[:] = extra[0]
-        if pairs:
-            extra[1::2] = extra[::2] * rng.choice([-1, 1], size=len(extra[1::2]))
-        if over == "came":
-            return (total + extra) / max(len(g), 1)
-        return total / b + extra if over == "late" else (total + extra) / b / (b if over == "twice" else 1)
+        rng, n = luck or rng, len(gradients)
+        batch = how(gradients, clip)[who(n, q, rng)]
+        moved = total(batch, clip, b, q) + size(sigma, clip, b) * noise(gradients, batch, rng)
+        return moved / over(n, q, b, batch)
 
     return function
+
+
+def scaled(factor):
+    """Normal noise times `factor(table, batch)`."""
+    return step(noise=lambda table, batch, rng: normal(table, batch, rng) * factor(table, batch))
+
+
+def shortened(length):
+    """All rows added, and their sum cut to `length(clip, b)`."""
+    return step(how=uncut, total=lambda g, clip, b, q: cut(g.sum(axis=0, keepdims=True), length(clip, b))[0])
+
+
+def mean_cut(g, clip, b, q):
+    return cut(g.mean(axis=0, keepdims=True), clip)[0] * b if len(g) else np.zeros(g.shape[1])
+
+
+def paired(table, batch, rng):
+    """Every second coordinate has the size of the one before."""
+    d = table.shape[1]
+    return np.repeat(rng.normal(size=d), 2)[:d] * rng.choice([-1, 1], size=d)
 
 
 def in_parts(gradients, q, clip, sigma, b, rng):
@@ -74,9 +101,17 @@ def in_parts(gradients, q, clip, sigma, b, rng):
     return ((cut(gradients, clip) * coins).sum(axis=0) + rng.normal(scale=sigma * clip, size=gradients.shape[1])) / b
 
 
-def spent(q, sigma, steps, delta):
+def directions(q, sigma, steps, delta):
     f = fdp.gaussian(1 / sigma).subsample(q)
-    return max((f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta))
+    return (f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta)
+
+
+def spent(*case):
+    return max(directions(*case))
+
+
+def bell(mu, delta):
+    return fdp.gaussian(mu).epsilon(delta)
 
 
 def share(phones, silent, colluding, clip, sigma):
@@ -85,6 +120,10 @@ def share(phones, silent, colluding, clip, sigma):
 
 def ceiling(fpr, epsilon, delta):
     return min(1, math.exp(epsilon) * fpr + delta, 1 - math.exp(-epsilon) * (1 - delta - fpr))
+
+
+def first_line(fpr, epsilon, delta):
+    return min(1, math.exp(epsilon) * fpr + delta)
 
 
 def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out", guard=1e-12):
@@ -107,7 +146,8 @@ def ghost(*, length="right", scale="right", weigh="both", over="sum", bad="out",
         s = np.where(np.isfinite(sizes), s, 0.0)
         s = s[:, None, None] ** (2 if scale == "twice" else 1)
         n = max(len(a), 1) if over == "mean" else 1
-        return np.tensordot(s * b, a, axes=((0, 1), (0, 1))) / n, ((s if weigh == "both" else 1) * b).sum(axis=(0, 1)) / n
+        biases = ((s if weigh == "both" else 1) * b).sum(axis=(0, 1))
+        return np.tensordot(s * b, a, axes=((0, 1), (0, 1))) / n, biases / n
 
     return function
 
@@ -122,7 +162,9 @@ def ghost_by_table(a, b, clip, by="examples"):
         each = each.sum(axis=0, keepdims=True)
     table = each.reshape(-1, k, d + 1)
     if by == "apart":
-        table = np.concatenate([cut(part.reshape(n, math.prod(part.shape[1:])), clip).reshape(part.shape) for part in (table[..., :d], table[..., d:])], axis=2)
+        parts = table[..., :d], table[..., d:]
+        cuts = (cut(part.reshape(n, math.prod(part.shape[1:])), clip).reshape(part.shape) for part in parts)
+        table = np.concatenate(list(cuts), axis=2)
     else:
         table = cut(each, clip).reshape(-1, k, d + 1)
     total = table.sum(axis=0)
@@ -151,7 +193,8 @@ def by_google(q, sigma, steps, delta):
     """An upper bound on a fine grid, which is nearer to the truth than dplib's own."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    return pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=5e-5).self_compose(steps).get_epsilon_for_delta(delta)
+    one = pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=5e-5)
+    return one.self_compose(steps).get_epsilon_for_delta(delta)
 
 
 def drag(seed):
@@ -168,7 +211,7 @@ STUBS = [
 
 SOLUTIONS = [
     (check.sgd_clip, lambda seed: cut),
-    (check.sgd_step, lambda seed: step(seed=seed)),
+    (check.sgd_step, lambda seed: step(luck=np.random.default_rng(seed))),
     (check.sgd_account, lambda seed: spent),
     (check.sgd_break, drag),
     (check.sgd_share, lambda seed: share),
@@ -178,58 +221,63 @@ SOLUTIONS = [
 
 WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_clip, by_mean, "scaled by one factor"),
-    (check.sgd_clip, lambda g, c: g * min(1, c / max(np.linalg.norm(g), 1e-300)), "scaled by one factor"),
+    (check.sgd_clip, lambda g, c: shrunk(g, c, np.linalg.norm(g)), "scaled by one factor"),
     (check.sgd_clip, lambda g, c: np.clip(g, -c, c), "each coordinate is cut"),
-    (check.sgd_clip, lambda g, c: g * (c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)), "made longer"),
-    (check.sgd_clip, lambda g, c: g / np.linalg.norm(g, axis=1, keepdims=True) * np.minimum(c, np.linalg.norm(g, axis=1, keepdims=True)), "nan"),
-    (check.sgd_clip, lambda g, c: g * np.minimum(1, c / np.maximum(np.abs(g).sum(axis=1, keepdims=True), 1e-300)), "in L1"),
-    (check.sgd_clip, lambda g, c: g * np.minimum(1, c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)), "must become zeros"),
-    (check.sgd_clip, lambda g, c: cut(np.where(np.isfinite(g), g, 0.0), c), "the row that is not finite must become zeros"),
+    (check.sgd_clip, stretched, "made longer"),
+    (check.sgd_clip, lambda g, c: g / lengths(g) * np.minimum(c, lengths(g)), "nan"),
+    (check.sgd_clip, lambda g, c: shrunk(g, c, np.abs(g).sum(axis=1, keepdims=True)), "in L1"),
+    (check.sgd_clip, lambda g, c: shrunk(g, c, lengths(g)), "must become zeros"),
+    (check.sgd_clip, lambda g, c: cut(np.where(np.isfinite(g), g, 0.0), c), "the row that is not finite"),
     (check.sgd_clip, lambda g, c: g, "still has L2 length"),
     (check.sgd_clip, lambda g, c: 1.02 * cut(g, c), "longer"),
     (check.sgd_clip, lambda g, c: cut(g, 1.0), "L2 length"),
-    (check.sgd_clip, lambda g, c: g * (np.linalg.norm(g, axis=1, keepdims=True) <= c), "should keep its direction"),
+    (check.sgd_clip, lambda g, c: g * (lengths(g) <= c), "should keep its direction"),
     (check.sgd_clip, lambda g, c: cut(g, c).sum(axis=0), "a row for each example"),
-    (check.sgd_step, step(sigma_only=True), "σ instead of σC"),
-    (check.sgd_step, step(over="late"), "after the division by b"),
-    (check.sgd_step, step(over="twice"), "divided by b twice"),
-    (check.sgd_step, step(over="came"), "batch that came"),
-    (check.sgd_step, step(scale=0.0), "no noise"),
-    (check.sgd_step, step(scale=0.5), "half of what it must be"),
-    (check.sgd_step, step(scale=2.0), "twice the noise"),
-    (check.sgd_step, step(scale=0.9), "times the right standard deviation"),
-    (check.sgd_step, step(noise="laplace"), "is not normal"),
-    (check.sgd_step, step(one_noise=True), "depend on each other"),
-    (check.sgd_step, step(pairs=True), "depend on each other"),
-    (check.sgd_step, step(skip=True), "exactly zero"),
-    (check.sgd_step, lambda *a: step(seed=3)(*a), "same noise"),
-    (check.sgd_step, step(data_noise=True), "12 rows, all zero"),
-    (check.sgd_step, step(per_row=True), "12 rows, all zero"),
-    (check.sgd_step, step(data_noise=lambda g: 0.1 if len(g) > 12 else 1), "on ("),
-    (check.sgd_step, step(data_noise=lambda g: 0.05 if len(np.unique(g, axis=0)) > 2 else 1), "on ("),
-    (check.sgd_step, step(how=lambda g, c: g * c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)), "only what is too long is cut"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: sigma), "σ instead of σC"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: sigma * clip**2), "scaled by C twice"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: sigma**2 * clip), "σ²C"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: clip), "sigma was not used"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: sigma * clip * b), "after the division by b"),
+    (check.sgd_step, step(over=lambda n, q, b, batch: b * b), "divided by b twice"),
+    (check.sgd_step, step(over=lambda n, q, b, batch: n * q or b), "another number than b"),
+    (check.sgd_step, step(over=lambda n, q, b, batch: max(len(batch), 1)), "divided by the batch that"),
+    (check.sgd_step, step(size=times(0.0)), "no noise"),
+    (check.sgd_step, step(size=times(0.5)), "half of what it must be"),
+    (check.sgd_step, step(size=times(2.0)), "twice the noise"),
+    (check.sgd_step, step(size=times(0.9)), "times the right standard deviation"),
+    (check.sgd_step, step(noise=lambda t, g, rng: rng.laplace(scale=0.5**0.5, size=t.shape[1])), "is not normal"),
+    (check.sgd_step, step(noise=lambda table, g, rng: np.full(table.shape[1], rng.normal())), "depend on each other"),
+    (check.sgd_step, step(noise=paired), "depend on each other"),
+    (check.sgd_step, scaled(lambda table, batch: float(len(batch) > 0)), "exactly zero"),
+    (check.sgd_step, fixed_seed(step()), "same noise"),
+    (check.sgd_step, scaled(lambda table, batch: 1 + len(batch)), "12 rows, all zero"),
+    (check.sgd_step, scaled(lambda table, batch: math.sqrt(max(len(batch), 1))), "every row bring noise"),
+    (check.sgd_step, scaled(lambda table, batch: 0.1 if len(batch) > 12 else 1), "on ("),
+    (check.sgd_step, scaled(lambda table, batch: 0.05 if len(np.unique(batch, axis=0)) > 2 else 1), "on ("),
+    (check.sgd_step, step(how=lambda g, c: stretched(uncut(g, c), c)), "only what is too long is cut"),
     (check.sgd_step, step(how=lambda g, c: cut(g, c) * 0.9), "law of the right answer"),
-    (check.sgd_step, step(how=lambda g, c: g), "not clipped"),
-    (check.sgd_step, step(how=lambda g, c: np.clip(g, -c, c)), "each coordinate is cut"),
-    (check.sgd_step, step(how="b"), "one row can turn it round"),
-    (check.sgd_step, step(how="mean"), "the mean of the batch that is clipped"),
-    (check.sgd_step, step(how="sum"), "clipped"),
-    (check.sgd_step, step(who="all"), "takes part every time"),
-    (check.sgd_step, step(who="none"), "no row ever takes part"),
-    (check.sgd_step, step(who="flipped"), "with probability 1 − q"),
-    (check.sgd_step, step(who="together"), "a coin of its own"),
-    (check.sgd_step, step(who="fixed"), "fixed size"),
+    (check.sgd_step, step(how=uncut), "not clipped"),
+    (check.sgd_step, step(how=lambda g, c: np.clip(uncut(g, c), -c, c)), "each coordinate is cut"),
+    (check.sgd_step, shortened(lambda clip, b: b * clip), "one row can turn it round"),
+    (check.sgd_step, step(how=uncut, total=mean_cut), "the mean of the batch that is clipped"),
+    (check.sgd_step, shortened(lambda clip, b: clip), "clipped"),
+    (check.sgd_step, step(lambda n, q, rng: np.ones(n, bool)), "takes part every time"),
+    (check.sgd_step, step(lambda n, q, rng: np.zeros(n, bool)), "no row ever takes part"),
+    (check.sgd_step, step(lambda n, q, rng: rng.random(n) >= q), "with probability 1 − q"),
+    (check.sgd_step, step(lambda n, q, rng: np.full(n, rng.random() < q)), "a coin of its own"),
+    (check.sgd_step, step(lambda n, q, rng: rng.permutation(n) < round(n * q)), "fixed size"),
     (check.sgd_step, in_parts, "a coin of its own, so a row may come in part"),
-    (check.sgd_step, step(weigh=True), "divided by q as well"),
-    (check.sgd_step, lambda g, q, clip, sigma, b, rng: np.sqrt(b) * step()(np.zeros_like(g), q, clip, sigma, b, rng), "3.00 times the right"),
-    (check.sgd_step, step(scale=2**0.5), "√2 times"),
-    (check.sgd_step, lambda *a: step()(*a)[:1], "expected 50 numbers"),
-    (check.sgd_step, lambda *a: np.full(a[0].shape[1], np.nan), "finite"),
-    (check.sgd_account, lambda q, s, t, d: fdp.gaussian(math.sqrt(t) / s).epsilon(d), "without sampling"),
-    (check.sgd_account, lambda q, s, t, d: fdp.gaussian(q * math.sqrt(t) / s).epsilon(d), "does not multiply"),
-    (check.sgd_account, lambda q, s, t, d: q * fdp.gaussian(math.sqrt(t) / s).epsilon(d), "does not multiply"),
-    (check.sgd_account, lambda q, s, t, d: (fdp.gaussian(1 / s).subsample(q).inverse() ** t).epsilon(d), "one direction only"),
-    (check.sgd_account, lambda q, s, t, d: fdp.gaussian(q * math.sqrt(t * math.expm1(s**-2))).epsilon(d), "no bound"),
+    (check.sgd_step, step(total=lambda g, clip, b, q: g.sum(axis=0) / q), "divided by q as well"),
+    (check.sgd_step, step(size=lambda sigma, clip, b: np.sqrt(b) * sigma * clip), "3.00 times the right"),
+    (check.sgd_step, step(size=times(2**0.5)), "√2 times"),
+    (check.sgd_step, then(step(), lambda out, *_: out[:1]), "expected 50 numbers"),
+    (check.sgd_step, then(step(), lambda out, *_: np.nan * out), "finite"),
+    (check.sgd_step, step(noise=lambda *seen: normal(*seen).round(1)), "values only"),
+    (check.sgd_account, lambda q, s, t, d: bell(math.sqrt(t) / s, d), "without sampling"),
+    (check.sgd_account, lambda q, s, t, d: bell(q * math.sqrt(t) / s, d), "does not multiply"),
+    (check.sgd_account, lambda q, s, t, d: q * bell(math.sqrt(t) / s, d), "does not multiply"),
+    (check.sgd_account, lambda *case: directions(*case)[1], "one direction only"),
+    (check.sgd_account, lambda q, s, t, d: bell(q * math.sqrt(t * math.expm1(s**-2)), d), "no bound"),
     (check.sgd_account, lambda q, s, t, d: fdp.gaussian(1 / s).subsample(q).epsilon(d), "one step"),
     (check.sgd_account, lambda q, s, t, d: t * fdp.gaussian(1 / s).subsample(q).epsilon(d / t), "adding up"),
     (check.sgd_account, lambda q, s, t, d: 0.99 * spent(q, s, t, d), "false promise"),
@@ -252,10 +300,10 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_share, lambda n, s, k, c, z: (z * c) ** 2 / (n - s - k), "that is the variance"),
     (check.sgd_share, lambda n, s, k, c, z: 0, "positive number"),
     (check.sgd_share, lambda n, s, k, c, z: [1, 2], "expected a number"),
-    (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr + d), "not being accused"),
-    (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr + d) if fpr < 1 / (1 + math.exp(e)) else ceiling(fpr, e, d), "not being accused"),
+    (check.sgd_ceiling, first_line, "not being accused"),
+    (check.sgd_ceiling, lambda f, e, d: (first_line if f < 1 / (1 + math.exp(e)) else ceiling)(f, e, d), "not being"),
     (check.sgd_ceiling, lambda fpr, e, d: math.exp(e) * fpr + d, "never above 1"),
-    (check.sgd_ceiling, lambda fpr, e, d: min(1, math.exp(e) * fpr, 1 - math.exp(-e) * (1 - fpr)), "left out"),
+    (check.sgd_ceiling, lambda fpr, e, d: ceiling(fpr, e, 0.0), "left out"),
     (check.sgd_ceiling, lambda fpr, e, d: min(1, fpr + math.tanh(e / 2)), "tanh"),
     (check.sgd_ceiling, lambda fpr, e, d: fpr, "can do better"),
     (check.sgd_ghost, ghost(length="squares"), "products of two different places"),
@@ -285,7 +333,7 @@ def binomial_step(gradients, q, clip, sigma, b, rng):
     """The batch as a count and a choice, the noise as a sum of two."""
     n, d = gradients.shape
     chosen = rng.choice(n, rng.binomial(n, q), replace=False) if n else []
-    total = sum((row * min(1, clip / max(np.linalg.norm(row), 1e-300)) for row in gradients[list(map(int, chosen))] if np.isfinite(row).all()), np.zeros(d))
+    total = cut(gradients[list(map(int, chosen))], clip).sum(axis=0)
     return list((total + sigma * clip * (rng.normal(size=d) + rng.normal(size=d)) / 2**0.5) / b)
 
 
@@ -298,19 +346,10 @@ def by_dice(gradients, q, clip, sigma, b, rng):
     return ((total + sigma * clip * rng.standard_normal(total.size)) / b).tolist()
 
 
-def leaking(noise=lambda g, d, rng: rng.normal(size=d), who=lambda n, q, rng: rng.random(n) < q, how=cut):
-    """A step whose noise, in units of sigma times clip, looks at the table, or whose coins or clipping do not treat all rows alike."""
-    def function(gradients, q, clip, sigma, b, rng):
-        came = who(len(gradients), q, rng)
-        return (how(gradients, clip)[came].sum(axis=0) + sigma * clip * noise(gradients, gradients.shape[1], rng)) / b
-
-    return function
-
-
-def redrawn(g, d, rng):
-    z = rng.normal(size=d)
+def redrawn(table, batch, rng):
+    z = normal(table, batch, rng)
     while np.any(np.abs(z) > 3):
-        z = np.where(np.abs(z) > 3, rng.normal(size=d), z)
+        z = np.where(np.abs(z) > 3, normal(table, batch, rng), z)
     return z
 
 
@@ -318,16 +357,17 @@ def kept():
     """The noise of every second call is that of the call before."""
     last = {}
 
-    def noise(g, d, rng):
+    def noise(table, batch, rng):
+        d = table.shape[1]
         last[d] = last.pop(d) if d in last and rng.random() < 0.5 else rng.normal(size=d)
         return last[d]
 
-    return leaking(noise)
+    return step(noise=noise)
 
 
 def quiet(where):
-    """No noise, or next to none, where the table is such."""
-    return leaking(lambda g, d, rng: rng.normal(size=d) * np.where(where(g), 1e-3, 1.0))
+    """Next to no noise where the table is such."""
+    return scaled(lambda table, batch: np.where(where(table), 1e-3, 1.0))
 
 
 def last_unclipped(g, c):
@@ -355,35 +395,36 @@ def at_most(most):
             came = rng.random(n) < q
             return came & (np.cumsum(came) <= most * b)
 
-        return leaking(who=first)(gradients, q, clip, sigma, b, rng)
+        return step(first)(gradients, q, clip, sigma, b, rng)
 
     return function
 
 
-WRONG += [(check.sgd_step, at_most(2), "on (60 unlike rows"), (check.sgd_step, leaking(lambda g, d, rng: rng.normal(size=d).round(1)), "values only")]
+WRONG += [(check.sgd_step, at_most(2), "on (60 unlike rows")]
 
 LEAKS = [
-    *((check.sgd_step, leaking(lambda g, d, rng, at=at: np.clip(rng.normal(size=d), -at, at))) for at in (2.0, 2.5, 3.0, 3.5, 3.75)),
-    (check.sgd_step, leaking(redrawn)),
+    *((check.sgd_step, step(noise=lambda *seen, at=at: np.clip(normal(*seen), -at, at)))
+      for at in (2.0, 2.5, 3.0, 3.5, 3.75)),
+    (check.sgd_step, step(noise=redrawn)),
     (check.sgd_step, quiet(lambda g: len(g) == 0)),
     (check.sgd_step, quiet(lambda g: len(g) == 1)),
     (check.sgd_step, quiet(lambda g: not np.any(g))),
     (check.sgd_step, quiet(lambda g: ~np.any(g, axis=0) & (len(g) > 12))),
     (check.sgd_step, quiet(lambda g: len(g) > 200)),
-    (check.sgd_step, leaking(lambda g, d, rng: rng.normal(size=d) * (1 + len(g) / 12))),
-    (check.sgd_step, leaking(lambda g, d, rng: np.abs(rng.normal()) * rng.choice([-1, 1], size=d))),
-    (check.sgd_step, leaking(lambda g, d, rng: np.random.default_rng(len(g)).normal(size=d))),
+    (check.sgd_step, scaled(lambda table, batch: 1 + len(table) / 12)),
+    (check.sgd_step, step(noise=lambda g, _, rng: np.abs(rng.normal()) * rng.choice([-1, 1], size=g.shape[1]))),
+    (check.sgd_step, step(noise=lambda g, _, rng: np.random.default_rng(len(g)).normal(size=g.shape[1]))),
     (check.sgd_step, kept()),
-    (check.sgd_step, leaking(who=lambda n, q, rng: np.arange(n) < round(n * q))),
-    (check.sgd_step, leaking(who=lambda n, q, rng: np.append(rng.random(max(n - 1, 0)) < q, np.ones(min(n, 1), bool)))),
-    (check.sgd_step, leaking(how=last_unclipped)),
-    (check.sgd_step, leaking(how=lambda g, c: cut(np.nan_to_num(g), c))),
-    (check.sgd_step, leaking(how=lambda g, c: cut(np.nan_to_num(g, posinf=0), c))),
+    (check.sgd_step, step(lambda n, q, rng: np.arange(n) < round(n * q))),
+    (check.sgd_step, step(lambda n, q, rng: poisson(n, q, rng) | (np.arange(n) == n - 1))),
+    (check.sgd_step, step(how=last_unclipped)),
+    (check.sgd_step, step(how=lambda g, c: cut(np.nan_to_num(g), c))),
+    (check.sgd_step, step(how=lambda g, c: cut(np.nan_to_num(g, posinf=0), c))),
     (check.sgd_step, nothing_if_one_is_bad),
     (check.sgd_step, as_far_as_they_go),
-    (check.sgd_step, leaking(how=lambda g, c: g * np.minimum(1, c / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-300)))),
-    (check.sgd_step, lambda g, q, clip, sigma, b, rng: leaking()(g, q, clip, sigma if sigma > 0.5 else sigma / 2, b, rng)),
-    (check.sgd_step, lambda g, q, clip, sigma, b, rng: leaking()(g, q, clip, sigma, b if q < 1 else 2 * b, rng)),
+    (check.sgd_step, step(how=lambda g, c: shrunk(g, c, lengths(g)))),
+    (check.sgd_step, given(step(), sigma=lambda sigma: sigma if sigma > 0.5 else sigma / 2)),
+    (check.sgd_step, lambda g, q, clip, sigma, b, rng: step()(g, q, clip, sigma, b if q < 1 else 2 * b, rng)),
 ]
 
 UNUSUAL = [
