@@ -10,8 +10,7 @@ from provable_privacy.formulas import on_cases
 from provable_privacy.given.year import CAP, year_pipelines, year_table
 from provable_privacy.speech import NotAttempted, Wrong, checker
 
-__all__ = ["year_card", "year_odds", "year_pipelines", "year_plan", "year_plant", "year_split", "year_table",
-           "year_wrong", "year_years"]
+__all__ = ["year_card", "year_odds", "year_plan", "year_plant", "year_split", "year_wrong", "year_years"]
 
 
 # ----------------------------------------------------------------------------------------------- a budget, and odds
