@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from provable_privacy.speech import NotAttempted, OnlyInPart, Wrong, checker, compare_number, number
+from provable_privacy.speech import Misdeclared, NotAttempted, OnlyInPart, Wrong, checker, compare_number, number
 
 __all__ = ["AnyOf", "Number", "OneOf", "Together", "TrueFalse", "entries"]
 
@@ -71,6 +71,10 @@ class OneOf:
     hint: str = ""
     mistakes: dict = field(default_factory=dict)  # a wrong word -> what it is told, instead of the hint
 
+    def __post_init__(self):
+        if self.right not in self.of:
+            raise Misdeclared(f"{self.right!r} is right, and is not among {self.of}")
+
     def judge(self, said):
         word = str(said).strip().lower()
         if word not in {str(one).lower() for one in self.of}:
@@ -95,13 +99,20 @@ class TrueFalse:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """A set of items. Each item has the reason why it belongs, or why it does not."""
+    """A set of items: a learner enters those that belong, as a set, a list, or one alone.
+
+    `of` has a reason for each item, why it belongs or why it does not; `right` are the items that belong.
+    """
 
     of: dict  # item -> reason
     right: tuple
     label: str = "{item}"  # how a message names an item: "sentence {item}"
     belongs: str = "belongs to them"
     not_: str = "does not belong to them"
+
+    def __post_init__(self):
+        if strange := [item for item in self.right if item not in self.of]:
+            raise Misdeclared(f"{strange[0]!r} is right, and is not among {list(self.of)}")
 
     def judge(self, said):
         items = {str(item).strip().lower(): item for item in self.of}

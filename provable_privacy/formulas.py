@@ -30,8 +30,10 @@ def on_cases(
     alike=None,
     everywhere=False,
 ):
-    """`Wrong` unless `function` gives on every case what `right` gives. The first wrong case is named, and the mistake
-    that explains all wrong cases if there is one, else one that explains the first.
+    """`Wrong` unless `function` gives on every case what `right` gives.
+
+    The message names the first wrong case, and the mistake that explains all wrong cases. If there is none, it names
+    one that explains the first.
 
     Parameters
     ----------

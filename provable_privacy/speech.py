@@ -37,6 +37,10 @@ class NotAttempted(Exception):
     """There is no answer yet, or none for the part that is named."""
 
 
+class Misdeclared(Exception):
+    """The exercise itself is declared wrongly: a message for its author, and no fault of an answer."""
+
+
 class OnlyInPart(NotAttempted):
     """There is no answer yet for the part that is named, and the rest is right."""
 
@@ -51,7 +55,10 @@ def listen(listener):
 
 
 def checker(judge):
-    """Make a checker of `judge(answer)`, which returns a word of praise or raises `Wrong` or `NotAttempted`."""
+    """Make a checker of `judge(answer)`, which returns a word of praise or raises `Wrong` or `NotAttempted`.
+
+    `Misdeclared` alone goes through to the caller.
+    """
     name = judge.__name__
     CHECKERS[name] = judge.__module__
 
@@ -65,6 +72,8 @@ def checker(judge):
             return f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet{rest}"
         except Wrong as reason:
             return f"✗ {name}: {reason}"
+        except Misdeclared:
+            raise
         except (Exception, SystemExit) as error:
             return f"✗ {name}: your answer does not have the expected form, checking it raised {_words(error)}"
 

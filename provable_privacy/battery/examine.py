@@ -178,5 +178,6 @@ def _unseen(epsilon, delta, runs):
     rarest = min(1.0, 4 * needed / runs)
     return (
         f"an event that never happens on the other table and has probability below about {rarest:.2g} on this one; "
-        "other tables; digits after the ninth; the time that a call takes; a noise that is slightly too small."
+        "noise that is slightly too small; an event of three or more outputs together; other tables; digits after the "
+        "ninth; the time that a call takes. More runs see more, and so does `exact`."
     )

@@ -5,11 +5,11 @@ from scipy.special import bdtr, bdtrc
 
 from provable_privacy.battery import diagnosis, laws
 from provable_privacy.battery.exact import Levels, Refused, still, useful
-from provable_privacy.battery.forms import MISSING, Cell
+from provable_privacy.battery.forms import MISSING, Cell, Numbers
 from provable_privacy.battery.hunt import hunt
 from provable_privacy.battery.looks import CHI_SQUARE, memory
 from provable_privacy.battery.runs import Runner, luck
-from provable_privacy.speech import Wrong
+from provable_privacy.speech import Misdeclared, Wrong
 
 QUICK, FORM = 400, 3  # runs of the first look, calls per table of the look at the form
 COMPARED = 4000  # outputs at most in a comparison of laws
@@ -55,9 +55,33 @@ def battery(answer, form, pairs, *, crowds=(), call=None, mistakes=None, right=N
     may_change : bool
         Whether the answer may write into its arguments.
     """
-    names = [at.what for at in (*pairs, *crowds)]
-    assert len(set(names)) == len(names), f"a message could not tell these apart: {names}"
+    _look_at_declaration(pairs, crowds)
     return _Battery(answer, form, pairs, crowds, call, mistakes or {}, right, seed, may_change).judge()
+
+
+def _look_at_declaration(pairs, crowds):
+    """`Misdeclared`, for the author, where a declaration could refuse nothing or could not be understood."""
+    names = [at.what for at in (*pairs, *crowds)]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise Misdeclared(f"two pairs are called {twice[0]!r}, and a message could not tell them apart")
+    for at in (*pairs, *crowds):
+        if not all(isinstance(claim, tuple) and len(claim) == 2 for claim in at.claims):
+            raise Misdeclared(f"{at.what!r}: claims must be a tuple of pairs (epsilon, delta), got {at.claims!r}")
+    if not any(at.claims for at in (*pairs, *crowds)):
+        raise Misdeclared(
+            "no pair has claims: say which loss is allowed between its tables, claims=((epsilon, delta),)"
+        )
+
+
+def _look_at_truth(place):
+    """`Misdeclared` where the exact outputs of a pair have another length than its outputs."""
+    for truth in place.at.truth:
+        if isinstance(place.form, Numbers) and truth is not None and np.ndim(truth):
+            if np.size(truth) != place.form.columns:
+                expected = f"{place.form.columns} number{'s' * (place.form.columns > 1)}"
+                raise Misdeclared(
+                    f"{place.at.what!r}: truth has {np.size(truth)} numbers, and an output has {expected}"
+                )
 
 
 class _Battery:
@@ -67,6 +91,8 @@ class _Battery:
         self.run = Runner(answer, call, self.rng, may_change)
         self.pairs = [diagnosis.Place(pair, form(pair) if callable(form) else form, call, answer) for pair in pairs]
         self.crowds, self.kept = [diagnosis.Place(crowd, CELL, call, answer) for crowd in crowds], {}
+        for place in self.pairs:
+            _look_at_truth(place)
         hunts = sum(2 + bool(pair.twice) for pair in pairs if pair.claims) + len(crowds)
         uses = sum(4 * place.form.columns + 2 * sum(map(len, place.at.often)) for place in self.pairs) + 6 * len(crowds)
         self.levels = Levels.shared_by(hunts, uses)

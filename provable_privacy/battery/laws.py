@@ -7,7 +7,7 @@ from scipy.special import rel_entr, xlogy
 
 from provable_privacy.speech import Wrong
 
-__all__ = ["compare"]
+__all__ = ["compare", "p_value"]
 
 LEVEL = 1e-6  # how often a right answer is refused
 FITS = 1e-3  # how often a mistake is not named
@@ -30,11 +30,11 @@ def compare(counts, law, rivals, name, level=LEVEL):
         How often a right answer is refused, at most.
     """
     counts = np.asarray(counts)
-    if _p_value(counts, law) >= level:
+    if p_value(counts, law) >= level:
         return
     if rivals:
         message, rival = max(rivals.items(), key=lambda item: _log_likelihood(counts, item[1]))
-        if _p_value(counts, rival) >= FITS:
+        if p_value(counts, rival) >= FITS:
             raise Wrong(message)
     share = counts / counts.sum()
     worst = int(np.argmax(np.abs(share - law)))
@@ -47,7 +47,7 @@ def _log_likelihood(counts, law):
     return xlogy(counts, np.maximum(law, 1e-12)).sum()
 
 
-def _p_value(counts, law):
+def p_value(counts, law):
     """Bound on the chance that counts from `law` are as unlike it, in relative entropy, as these.
 
     Outcomes of fewer than five expected runs are pooled. With n runs and k outcomes, n times the relative entropy is at

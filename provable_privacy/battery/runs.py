@@ -17,20 +17,45 @@ CENTRE = (
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two tables, the loss between them, and what the output is good for on them."""
+    """Two tables, the loss between them, and what the output is good for on them.
 
-    what: str  # in words, "no users / one user": the names stand around the stroke
-    one: tuple  # the arguments of the answer, without rng
+    Parameters
+    ----------
+    what : str
+        In words, "no users / one user": the names of the two tables, around a stroke. No two pairs have the same words.
+    one, two : tuples
+        The arguments of the answer on each table, without rng.
+    claims : tuple of pairs
+        ((epsilon, delta), ...), each to hold between these two tables. For tables that are four people apart, a promise
+        of epsilon allows 4 epsilon. Without claims the pair is for usefulness only.
+    truth : pair
+        The output without noise on each table: a number, or as many as an output has.
+    runs : int
+        Calls of the answer on the two tables together. What leaks is found with more runs, or at a larger epsilon.
+    within, share : float
+        Each number must lie within this distance of the truth, in this share of the runs at least.
+    often : pair of dicts
+        For a Choice: outcome -> its smallest allowed share, on each table.
+    watch : tuple
+        For a Choice: outcomes that should tell most, so that all runs test them.
+    law : bool or str
+        True: not the law of a mistake; "exactly": only that of `right` (see `battery`).
+    twice : int
+        Runs of two calls on the same table: does one call know of the other?
+    """
+
+    what: str
+    one: tuple
     two: tuple
-    claims: tuple = ()  # ((epsilon, delta), ...) to hold between the two; (): usefulness only
-    truth: tuple = (None, None)  # the output without noise, on each
+    claims: tuple = ()
+    truth: tuple = (None, None)
     runs: int = 4000
-    within: object = None  # each output must lie so near the truth (a number, or several) ...
-    share: float = 0.5  # ... in this share of the runs, at least
-    often: tuple = ({}, {})  # Choice: outcome -> its smallest allowed share, on each table
-    watch: tuple = ()  # Choice: outcomes that should tell most, so that all runs test them
-    law: object = False  # True: not a mistake's; "exactly": only that of `right` (see battery)
-    twice: int = 0  # runs of two calls on the same table: does one call know of the other?
+    within: object = None
+    share: float = 0.5
+    often: tuple = ({}, {})
+    watch: tuple = ()
+    law: object = False
+    twice: int = 0
 
     def name(self, world):
         both = self.what.split(" / ")
@@ -39,17 +64,35 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones."""
+    """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones.
+
+    Parameters
+    ----------
+    what, claims, truth, law
+        As for a `Pair`, of one cell.
+    build : callable
+        From the coins, an array of 0 and 1, to the arguments of the answer, without rng.
+    cells : callable
+        From the output and the coins to a number for each cell, nan where nothing came out.
+    size, calls : int
+        Cells in a call, and calls.
+    published : pair of pairs
+        In each world, the least and the greatest share of cells that come out; None where that is free.
+    within, share : float
+        Of the cells that come out, this share must lie so near the truth.
+    words : tuple
+        What the cells are called, what is done to them, and what their numbers are.
+    """
 
     what: str
-    build: object  # (coins: 0/1 array) -> the arguments, without rng
-    cells: object  # (output, coins) -> a number for each cell, nan where nothing came out
+    build: object
+    cells: object
     size: int
     claims: tuple
     truth: tuple
     calls: int = 2
-    published: tuple = ((None, None), (None, None))  # per world: least and greatest share of cells that come out
-    within: float | None = None  # of those that come out, `share` must lie so near the truth
+    published: tuple = ((None, None), (None, None))
+    within: float | None = None
     share: float = 0.5
     words: tuple = ("cells", "published", "count")
     law: object = False

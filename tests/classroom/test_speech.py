@@ -205,11 +205,11 @@ def test_as_many_digits_are_asked_for_as_the_tolerance_needs(said, right, tolera
 )
 def test_the_bound_on_a_law_is_a_bound(law, runs):
     counts = np.random.default_rng(5).multinomial(runs, law, 20_000)
-    p = np.array([laws._p_value(row, law) for row in counts])
+    p = np.array([laws.p_value(row, law) for row in counts])
     for level in (0.1, 1e-2, 1e-3):
         assert np.mean(p < level) <= level + 5 * math.sqrt(level / 20_000)
     shifted = np.random.default_rng(6).multinomial(20 * runs, np.roll(law, 1) * 0.3 + np.array(law) * 0.7, 1)[0]
-    assert np.ptp(law) < 1e-9 or laws._p_value(shifted, law) < 1e-9
+    assert np.ptp(law) < 1e-9 or laws.p_value(shifted, law) < 1e-9
 
 
 def test_two_outcomes_are_bounded_even_at_tiny_levels():
@@ -219,7 +219,7 @@ def test_two_outcomes_are_bounded_even_at_tiny_levels():
     n, q = 5000, 0.001
     for level in (1e-6, 1e-9):
         counts = np.arange(200)
-        refused = np.array([laws._p_value(np.array([n - k, k]), [1 - q, q]) < level for k in counts])
+        refused = np.array([laws.p_value(np.array([n - k, k]), [1 - q, q]) < level for k in counts])
         assert binom.pmf(counts, n, q)[refused].sum() + binom.sf(199, n, q) <= level
         chi_square = (counts - n * q) ** 2 / (n * q * (1 - q)) > {1e-6: 23.93, 1e-9: 37.32}[level]
         assert binom.pmf(counts, n, q)[chi_square].sum() > 30 * level

@@ -9,7 +9,7 @@ from scipy.special import gammainc
 
 from provable_privacy.entries import OneOf, entries
 from provable_privacy.formulas import on_cases
-from provable_privacy.given.linkage import world as _world
+from provable_privacy.given.linkage import world
 from provable_privacy.speech import Wrong, answered, ask, checker
 
 __all__ = ["link_classify", "link_extrapolate", "link_mend", "link_reverse", "link_score", "link_unique"]
@@ -265,7 +265,7 @@ def link_reverse(reverse):
 @checker
 def link_score(find):
     """`find(known, records)`: the pseudonym of a person of whom eight ratings are known, two of them wrong, or None."""
-    records, present, absent = _world(11)
+    records, present, absent = world(11)
     own = records.loc[records["user"] == present[0][0], ["film", "stars", "day"]]
     if ask(find, own.head(8).reset_index(drop=True), records) is None:
         raise Wrong("you say of somebody that they are not in the table, although eight ratings in the table are "

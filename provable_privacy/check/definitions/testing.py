@@ -10,7 +10,7 @@ from scipy.special import bdtrik
 from dplib.audit import epsilon_lower_bound, runs_needed
 from provable_privacy.entries import AnyOf, Number, entries, judge_all, same_names
 from provable_privacy.formulas import on_cases
-from provable_privacy.given.testing import own_bins, plain_mean, same_noise, tidy_sum, vendor  # noqa: F401
+from provable_privacy.given.testing import plain_mean, same_noise, tidy_sum
 from provable_privacy.speech import Wrong, answered, ask, checker
 
 __all__ = ["audit_break", "audit_largest", "audit_notice", "audit_runs", "audit_split"]

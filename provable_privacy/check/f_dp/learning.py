@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from dplib import fdp
 from provable_privacy.battery import Numbers, Pair, battery, drawn
-from provable_privacy.battery.laws import LEVEL, _p_value
+from provable_privacy.battery.laws import LEVEL, p_value
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, numbers
 
@@ -101,7 +101,7 @@ EDGES, EVEN = ndtri(np.arange(1, 24) / 24), np.full(24, 1 / 24)
 
 def _normal(z):
     """Whether these have the law of the normal distribution, by counts in 24 cells."""
-    return _p_value(np.histogram(z, np.concatenate([[-np.inf], EDGES, [np.inf]]))[0], EVEN) >= LEVEL
+    return p_value(np.histogram(z, np.concatenate([[-np.inf], EDGES, [np.inf]]))[0], EVEN) >= LEVEL
 
 
 def _poisson(n, q, rng):

@@ -7,7 +7,7 @@ import numpy as np
 
 from dplib.svt import Scales, log_probability
 from provable_privacy.battery import CENTRE, Choice, Pair
-from provable_privacy.battery.laws import LEVEL, _p_value, compare
+from provable_privacy.battery.laws import LEVEL, compare, p_value
 from provable_privacy.speech import Wrong, ask
 
 # ---------------------------------------------------------------------------------------------- what a learner enters
@@ -119,7 +119,7 @@ def same_law(seen, outcomes, case, right, mistakes, rng, words, also=None):
     """
     counted = Counter(seen)
     counts = np.array([counted[outcome] for outcome in outcomes])
-    if any(_p_value(counts, law(*case)) >= LEVEL for law in (right, also) if law):
+    if any(p_value(counts, law(*case)) >= LEVEL for law in (right, also) if law):
         return
     if rng.centred:
         raise Wrong(CENTRE.format(rng.centred))
