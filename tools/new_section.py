@@ -48,6 +48,12 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.{checker}, {{**COSTS, "a histogram": 1}}, "only one of its counts"),
     (check.{checker}, {{**COSTS, "a histogram": 0.1}}, "in one of its counts"),
 ]
+
+UNUSUAL = [  # checker, answer: right, though it looks otherwise
+    (check.{checker}, {{"one count": 1 / 2, "a histogram": 0.5004}}),
+]
+
+LEAKS = []  # checker, answer: a mechanism that looks right and is not private
 '''
 
 PLAN = '''
@@ -180,6 +186,13 @@ def after(text, pattern, line):
     return text[: places[-1]] + line + text[places[-1] :]
 
 
+def imports_too(text, line):
+    """The text of a module whose imports, in the order of the alphabet, have one more line."""
+    lines = text.splitlines()
+    head = [one for one in lines if not one.startswith("from ")]
+    return "\n".join([*head, *sorted([*(one for one in lines if one.startswith("from ")), line])]) + "\n"
+
+
 def begin(root, place, title):
     """Write all of it under `root`; returns what was written, as paths."""
     found = re.fullmatch(r"chapters/(\w+)/([a-z]\w*?)(\.ipynb)?", place)
@@ -195,8 +208,8 @@ def begin(root, place, title):
         (root / path).write_text(text, encoding="utf-8")
     module = f"provable_privacy.check.{chapter}"
     changes = {
-        f"provable_privacy/check/{chapter}/__init__.py": lambda text: after(
-            text, f"from {module}", f"from {module}.{section} import *  # noqa: F403\n"
+        f"provable_privacy/check/{chapter}/__init__.py": lambda text: imports_too(
+            text, f"from {module}.{section} import *  # noqa: F403"
         ),
         "_toc.yml": lambda text: after(
             text, rf" *- file: chapters/{chapter}/", f"          - file: chapters/{chapter}/{section}\n"
@@ -221,8 +234,8 @@ def main(arguments=None):
         return 2
     print("written, or added to:", *written, sep="\n  ")
     print(
-        "Next: write the notebook, two questions in course/questions.md with their answers, "
-        "and a line in the chapter's index.md."
+        "Next: put your exercises in the place of the one that shows how, also in the plan; write the notebook, two "
+        "questions in course/questions.md with their answers, and a line in the chapter's index.md."
     )
     return 0
 

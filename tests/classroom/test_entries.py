@@ -4,9 +4,17 @@ import math
 import numpy as np
 import pytest
 
+from provable_privacy.battery import Numbers, Pair, battery
+from provable_privacy.battery.makers import noisy
 from provable_privacy.entries import AnyOf, Number, OneOf, Together, TrueFalse, entries
 from provable_privacy.formulas import on_cases, refuses
-from provable_privacy.speech import Wrong, checker
+from provable_privacy.speech import Misdeclared, Wrong, checker
+
+LAPLACE = noisy(len, lambda table: 1.0)
+
+
+def pair(what, claims=((1.0, 0.0),), truth=(0, 1)):
+    return Pair(what, ("",), ("x",), claims, truth)
 
 
 @entries("all of them")
@@ -173,3 +181,25 @@ def test_bad_arguments_must_be_refused():
         refuses(lambda epsilon, delta: epsilon, {"epsilon": 1.0, "delta": 0.1}, bad)
     with pytest.raises(Wrong, match="epsilon = 0: expected a ValueError, got ZeroDivisionError"):
         refuses(lambda epsilon, delta: 1 / epsilon, {"epsilon": 1.0, "delta": 0.1}, bad)
+
+
+# ----------------------------------------------------------------------------------- what an author declares wrongly
+
+@pytest.mark.parametrize(("declare", "words"), [
+    (lambda: AnyOf({"a": "yes"}, ("b",)), "'b' is right, and is not among"),
+    (lambda: OneOf(("a", "b"), "c"), "'c' is right, and is not among"),
+    (lambda: battery(LAPLACE, Numbers(), [pair("a / b", ())]), "no pair has claims"),
+    (lambda: battery(LAPLACE, Numbers(), [pair("a / b", (1.0, 0.0))]), "claims must be a tuple of pairs"),
+    (lambda: battery(LAPLACE, Numbers(), [pair("a / b"), pair("a / b")]), "two pairs are called 'a / b'"),
+    (lambda: battery(LAPLACE, Numbers(4), [pair("a / b", truth=([0], [1]))]), "truth has 1 numbers, and an output"),
+])  # fmt: skip
+def test_an_author_is_told_and_no_learner_blamed(declare, words):
+    with pytest.raises(Misdeclared, match=words):
+        declare()
+
+    @checker
+    def badly_declared(answer):
+        declare()
+
+    with pytest.raises(Misdeclared):
+        badly_declared(1)
