@@ -6,8 +6,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 SOURCES = [
     "import numpy as np\nrng, box, n = np.random.default_rng(1), [], 3",
-    "# claim: one that changes what it finds\nbox.append(rng.random()); n = 4; half = n / 2; np.pi = 3\ndef double(x): return 2 * x\nassert box and n == 4",
-    "# claim: one that needs the one before, and finds its names only\nn = 7\nassert n == 7 and double(half) == 4 and box == []",
+    (
+        "# claim: one that changes what it finds\nbox.append(rng.random()); n = 4; half = n / 2; np.pi = 3\n"
+        "def double(x): return 2 * x\nassert box and n == 4"
+    ),
+    (
+        "# claim: one that needs the one before, and finds its names only\n"
+        "n = 7\nassert n == 7 and double(half) == 4 and box == []"
+    ),
     "# claim: one that needs nothing\nassert globals()['n'] == 3 and box == [] and 'half' not in globals()",
     "print(box, n, round(np.pi, 2), rng.random() == np.random.default_rng(1).random(), 'half' in globals())",
     "# claim: a wrong one\nassert len(box) == 4, 'not four'",
@@ -15,7 +21,10 @@ SOURCES = [
     "# claim: one that leaves\nraise SystemExit",
     "print('on')",
 ]
-ENDS = [None, None, None, None, "[] 3 3.14 True False\n", "assert len(box) == 4, 'not four'", "ended with", "SystemExit", "on\n"]
+ENDS = [
+    None, None, None, None,
+    "[] 3 3.14 True False\n", "assert len(box) == 4, 'not four'", "ended with", "SystemExit", "on\n",
+]
 
 
 def test_a_claim_alone():

@@ -1,4 +1,4 @@
-"""The teaching kit: plans that add up and lead somewhere, questions with answers that are right, and no answer where a student could read it."""
+"""The teaching kit: plans add up and lead somewhere, answers are right, and no student can read them."""
 import re
 import zipfile
 from urllib.parse import urlsplit
@@ -28,10 +28,17 @@ def page(name):
 def plans_of(text):
     """Section, with underscores -> the text of its plan."""
     found = list(PLAN.finditer(text))
-    return {match[1].replace("-", "_"): text[match.end():end] for match, end in zip(found, [*(m.start() for m in found[1:]), len(text)])}
+    return {
+        match[1].replace("-", "_"): text[match.end():end]
+        for match, end in zip(found, [*(m.start() for m in found[1:]), len(text)])
+    }
 
 
-PLANS = {f"chapters/{chapter}/{section}": plan for chapter in CHAPTERS for section, plan in plans_of(page(f"plans/{chapter}")).items()}
+PLANS = {
+    f"chapters/{chapter}/{section}": plan
+    for chapter in CHAPTERS
+    for section, plan in plans_of(page(f"plans/{chapter}")).items()
+}
 
 
 def rows(plan):
@@ -66,7 +73,8 @@ def anchors_wrong(plan, known):
         yield from (f"row {number}: {target}" for target in targets if target not in known)
 
 
-# ------------------------------------------------------------------------------------------------------------------ plans
+# ---------------------------------------------------------------------------------------------------------------- plans
+
 
 def test_every_section_has_a_plan_and_every_plan_a_section():
     assert list(PLANS) == SECTIONS
@@ -88,7 +96,8 @@ def test_a_plan_names_misconceptions_with_answers_and_two_questions(section):
     _, _, rest = PLANS[section].partition("**Misconceptions**")
     misconceptions, _, discuss = rest.partition("**Discuss**")
     answers = re.findall(r"^- \*.+?\.\* (.+)$", misconceptions, re.MULTILINE)
-    assert 3 <= len(answers) == misconceptions.count("\n- ") <= 6 and all(len(answer.split()) >= 2 for answer in answers)
+    assert 3 <= len(answers) == misconceptions.count("\n- ") <= 6
+    assert all(len(answer.split()) >= 2 for answer in answers)
     assert re.findall(r"^(\d)\. ", discuss, re.MULTILINE) == ["1", "2"] and discuss.count("*A good answer*") == 2
 
 
@@ -105,18 +114,25 @@ def test_a_plan_that_is_wrong_is_noticed():
     assert list(anchors_wrong(plan, {"a/b"})) == ["row 2 shows nothing"]
 
 
-# --------------------------------------------------------------------------------------------------------------- syllabus
+# ------------------------------------------------------------------------------------------------------------- syllabus
+
 
 def test_the_syllabus_reaches_every_section():
     weeks = page("syllabus").partition("### Week by week")[2].partition("## Two days")[0]
-    named = {target.removeprefix("plan-").replace("-", "_") for target in REFERENCE.findall(weeks) if target.startswith("plan-")}
+    named = {
+        target.removeprefix("plan-").replace("-", "_")
+        for target in REFERENCE.findall(weeks)
+        if target.startswith("plan-")
+    }
     assert named == {section.rpartition("/")[2] for section in SECTIONS}
     assert len(re.findall(r"^\| \d+ \|", weeks, re.MULTILINE)) == 12
 
 
 def test_the_syllabus_adds_up_the_rows_that_it_takes():
     plans = "\n".join(page(f"plans/{chapter}") for chapter in CHAPTERS)
-    headings = {heading: section for section, heading in re.findall(r"^\(plan-([\w-]+)\)=\n## (.+)$", plans, re.MULTILINE)}
+    headings = {
+        heading: section for section, heading in re.findall(r"^\(plan-([\w-]+)\)=\n## (.+)$", plans, re.MULTILINE)
+    }
     short = {section.rpartition("/")[2].replace("_", "-"): plan for section, plan in PLANS.items()}
     text = page("syllabus").partition("### If your term")[0]
     found = re.findall(r"(?:\([a-z]\) |; )([A-Z][\w ?,-]+?), rows ([\d, toand]+) \((\d+) minutes\)", text)
@@ -132,7 +148,8 @@ def test_the_syllabus_adds_up_the_rows_that_it_takes():
 
 
 def test_homework_has_checkers_and_is_the_weeks_own():
-    weeks = re.findall(r"^\| (\d+) \| (.+) \|$", page("syllabus").partition("### Week by week")[2].partition("### If")[0], re.MULTILINE)
+    table = page("syllabus").partition("### Week by week")[2].partition("### If")[0]
+    weeks = re.findall(r"^\| (\d+) \| (.+) \|$", table, re.MULTILINE)
     owners = {label: section for section in SECTIONS for label in anchors(section) if label.startswith("ex-")}
     from provable_privacy import check
 
@@ -146,7 +163,7 @@ def test_homework_has_checkers_and_is_the_weeks_own():
         assert all(hasattr(check, name) for name in solved), (week, solved)
 
 
-# --------------------------------------------------------------------------------------------------------------- questions
+# ------------------------------------------------------------------------------------------------------------ questions
 
 QUESTIONS, ANSWERS = entries(page("questions")), entries(page("answers"))
 
@@ -188,7 +205,8 @@ def test_what_is_to_be_computed_or_chosen_is_answered(question):
 
 
 @pytest.mark.parametrize(("text", "trouble"), [
-    ("It is **0.71**.\n```text\n0.70 ≈ 1 / 2**0.5\n```", 3),              # the number is wrong, and the two are not the same
+    # the number is wrong, and the two are not the same
+    ("It is **0.71**.\n```text\n0.70 ≈ 1 / 2**0.5\n```", 3),
     ("It is **0.71**.\n```text\n0.71 ≈ 1 / 2**0.5\n```", 0),
     ("It is **0.72**.\n```text\n0.72 ≈ 1 / 2**0.5\n```", 1),
     ("It is **3**.\n```text\n3 = 3.2\n```", 1),                            # = is exact
@@ -203,16 +221,18 @@ def test_a_wrong_answer_is_noticed(text, trouble):
 
 def test_points_follow_the_stars():
     assert {question.stars: question.points for question in QUESTIONS} == {"★": 2, "★★": 4, "★★★": 8}
-    assert "One star is worth 2 points" in page("questions") and "two stars 4 points" in page("questions") and "three stars 8 points" in page("questions")
+    text = page("questions")
+    assert "One star is worth 2 points" in text and "two stars 4 points" in text and "three stars 8 points" in text
 
 
-# ----------------------------------------------------------------------------------------------- who may read the answers
+# --------------------------------------------------------------------------------------------- who may read the answers
+
 
 def sentences(answer):
     """The longer lines of an answer, of which none may stand where students read."""
     prose = questionbank.BLOCK.sub("", answer.text)
-    return [line for line in prose.splitlines() if len(line) > 40] + [match[3] for match in map(questionbank.LINE.fullmatch, "".join(
-        questionbank.BLOCK.findall(answer.text)).splitlines()) if len(match[3]) > 12]
+    sums = map(questionbank.LINE.fullmatch, "".join(questionbank.BLOCK.findall(answer.text)).splitlines())
+    return [line for line in prose.splitlines() if len(line) > 40] + [one[3] for one in sums if len(one[3]) > 12]
 
 
 def given_away(text):
@@ -248,7 +268,8 @@ def test_answers_are_in_the_instructors_zip_and_in_no_other(tmp_path):
     assert all(question.text in text for question in QUESTIONS) and all(answer.text in text for answer in ANSWERS)
     assert text.count("**Answer.**") == len(QUESTIONS)
     with zipfile.ZipFile(made["open"]) as file:
-        assert "instructor/chapters/a/b.ipynb" in file.namelist() and "make notebooks" in file.read("instructor/course/README.md").decode()
+        assert "instructor/chapters/a/b.ipynb" in file.namelist()
+        assert "make notebooks" in file.read("instructor/course/README.md").decode()
         assert not [name for name in file.namelist() for text in [file.read(name).decode()] if given_away(text)]
 
 
@@ -266,19 +287,23 @@ def test_question_and_answers_need_no_plug_in():
         assert found == []
 
 
-# ---------------------------------------------------------------------------------------------------------------- projects
+# ------------------------------------------------------------------------------------------------------------- projects
+
 
 def test_five_projects_with_rubrics_of_a_hundred_points():
     projects = re.split(r"^## (?=\d)", page("projects"), flags=re.MULTILINE)[1:]
     assert len(projects) == 5
     for project in projects:
-        assert all(f"**{part}" in project for part in ("Question", "Data", "Tasks", "Deliverable", "Where the book helps"))
+        parts = ("Question", "Data", "Tasks", "Deliverable", "Where the book helps")
+        assert all(f"**{part}" in project for part in parts)
         assert "| milestone | by |" in project
-        points = [int(number) for number in re.findall(r"\| (\d+) \|$", project.partition("| what is judged | points |")[2], re.MULTILINE)]
+        rubric = project.partition("| what is judged | points |")[2]
+        points = [int(number) for number in re.findall(r"\| (\d+) \|$", rubric, re.MULTILINE)]
         assert len(points) >= 5 and sum(points) == 100, project[:40]
 
 
-# ------------------------------------------------------------------------------------------------------- the built pages
+# ------------------------------------------------------------------------------------------------------ the built pages
+
 
 def test_a_row_opens_its_section_in_present_mode_at_something_that_is_there(site):
     targets = {}
@@ -294,7 +319,8 @@ def test_a_row_opens_its_section_in_present_mode_at_something_that_is_there(site
         text = path.read_text(encoding="utf-8")
         ids = {match[1]: match.start() for match in re.finditer(r'\bid="([^"]+)"', text)}
         assert wanted <= set(ids), (path.name, wanted - set(ids))
-        for cell in (anchor for anchor in wanted if anchor.startswith("cell-")):        # the present mode shows cells with an output
+        for cell in (anchor for anchor in wanted if anchor.startswith("cell-")):
+            # the present mode shows cells with an output
             assert "cell_output" in text[ids[cell]:text.find('<div class="cell ', ids[cell])], (path.name, cell)
 
 
@@ -308,20 +334,37 @@ def test_links_outside_the_tables_do_not_present(site):
 
 def test_the_kits_first_page_counts_the_book(site):
     text = BeautifulSoup((site / "course" / "index.html").read_text(encoding="utf-8"), "html.parser").get_text(" ")
-    exercises = sum(cell.source.count("{exercise-start}") for section in SECTIONS
-                    for cell in nbformat.read(ROOT / f"{section}.ipynb", as_version=4).cells if cell.cell_type == "markdown")
+    exercises = sum(
+        cell.source.count("{exercise-start}")
+        for section in SECTIONS
+        for cell in nbformat.read(ROOT / f"{section}.ipynb", as_version=4).cells
+        if cell.cell_type == "markdown"
+    )
     assert re.search(rf"together\s+{len(SECTIONS)}\s+[\d½]+ hours\s+{exercises}\s", text)
 
 
 def test_the_kit_is_in_the_table_of_contents():
     part = next(part for part in yaml.safe_load(TOC)["parts"] if part["caption"] == "Teaching")
     files = [entry["file"] for entry in part["chapters"][0]["sections"]]
-    assert files == ["course/syllabus", *(f"course/plans/{chapter}" for chapter in CHAPTERS), "course/questions", "course/projects"]
+    assert files == [
+        "course/syllabus",
+        *(f"course/plans/{chapter}" for chapter in CHAPTERS),
+        "course/questions",
+        "course/projects",
+    ]
 
 
 def test_a_public_release_offers_both_editions_and_no_answers():
     """The solutions of the exercises stand on the pages, the answers to the bank do not."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf-8"))
-    files, = (step["with"]["path"].split() for step in workflow["jobs"]["build"]["steps"] if step.get("with", {}).get("name") == "release")
-    assert files == ["_build/notebooks/provable-privacy-student.zip", "_build/notebooks/provable-privacy-instructor-open.zip",
-                     "_build/notebooks/*.whl", "_build/pdf/*.pdf"]
+    (files,) = (
+        step["with"]["path"].split()
+        for step in workflow["jobs"]["build"]["steps"]
+        if step.get("with", {}).get("name") == "release"
+    )
+    assert files == [
+        "_build/notebooks/provable-privacy-student.zip",
+        "_build/notebooks/provable-privacy-instructor-open.zip",
+        "_build/notebooks/*.whl",
+        "_build/pdf/*.pdf",
+    ]

@@ -1,4 +1,4 @@
-"""The one address of the repository: buttons that lead where they say, and none without it; what a public host is given."""
+"""The address of the repository: buttons that lead where they say, none without it, and what a public host gets."""
 import re
 import subprocess
 import sys
@@ -14,19 +14,26 @@ from bs4 import BeautifulSoup
 from sphinx.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
-WORKFLOWS = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
+WORKFLOWS = {
+    path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+}
 MADE_UP = "https://github.com/a-university/provable.privacy"
 
 
 @pytest.mark.parametrize(("url", "pages"), [
-    (MADE_UP, "https://a-university.github.io/provable.privacy/"), (f"{MADE_UP}.git", "https://a-university.github.io/provable.privacy/"),
+    (MADE_UP, "https://a-university.github.io/provable.privacy/"),
+    (f"{MADE_UP}.git", "https://a-university.github.io/provable.privacy/"),
     ("https://github.com/Someone/someone.github.io/", "https://someone.github.io/"),
 ])
 def test_an_address_tells_where_the_pages_are(url, pages):
     assert launch.repository(url).pages == pages
 
 
-@pytest.mark.parametrize("url", ["github.com/a/b", "https://github.com/a", "https://github.com/a/b/tree/main", "a book", "https://example.org/a/b"])
+@pytest.mark.parametrize(
+    "url",
+    ["github.com/a/b", "https://github.com/a", "https://github.com/a/b/tree/main", "a book", "https://example.org/a/b"],
+)
 def test_what_is_no_address_is_refused_in_one_line(url):
     with pytest.raises(ConfigError) as refused:
         launch.repository(url)
@@ -43,8 +50,11 @@ def test_a_hub_is_asked_to_fetch_the_notebooks():
     here = launch.repository(MADE_UP)
     places = launch.opened(here, "chapters/a/one", "https://hub.example.org/")
     assert list(places) == ["Binder", "Colab", "JupyterHub"]
-    assert places["JupyterHub"] == ("https://hub.example.org/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgithub.com%2Fa-university%2Fprovable.privacy"
-                                    "&branch=notebooks&urlpath=lab%2Ftree%2Fprovable.privacy%2Fstudent%2Fchapters%2Fa%2Fone.ipynb")
+    assert places["JupyterHub"] == (
+        "https://hub.example.org/hub/user-redirect/git-pull"
+        "?repo=https%3A%2F%2Fgithub.com%2Fa-university%2Fprovable.privacy"
+        "&branch=notebooks&urlpath=lab%2Ftree%2Fprovable.privacy%2Fstudent%2Fchapters%2Fa%2Fone.ipynb"
+    )
     with pytest.raises(ConfigError, match="book_hub: hub in _config.yml is no address"):
         launch.opened(here, "chapters/a/one", "hub")
 
@@ -58,11 +68,15 @@ def small_book(folder, url):
     (folder / "chapters/attacks/index.md").write_text("# Attacks\n\n[one](linkage.ipynb)\n", encoding="utf-8")
     (folder / "intro.md").write_text("# A book\n", encoding="utf-8")
     (folder / "_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters: [{file: chapters/attacks/index, sections: [{file: chapters/attacks/linkage}]}]\n", encoding="utf-8")
+        "format: jb-book\nroot: intro\n"
+        "chapters: [{file: chapters/attacks/index, sections: [{file: chapters/attacks/linkage}]}]\n",
+        encoding="utf-8",
+    )
     for name in ("tools", "references.bib", "dplib", "data", "requirements.txt", "pyproject.toml"):
         (folder / name).symlink_to(ROOT / name)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    (folder / "_config.yml").write_text(re.sub(r'repository: \{url: ""', f'repository: {{url: "{url}"', config), encoding="utf-8")
+    config = re.sub(r'repository: \{url: ""', f'repository: {{url: "{url}"', config)
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-n"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
@@ -75,12 +89,20 @@ def test_with_an_address_a_section_opens_its_plain_notebook(tmp_path):
     links = {}
     for page in ("chapters/attacks/linkage", "intro"):
         soup = BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
-        links[page] = {" ".join(link.text.split()): link["href"] for link in soup.select(".dropdown-launch a, .dropdown-source a")}
+        links[page] = {
+            " ".join(link.text.split()): link["href"] for link in soup.select(".dropdown-launch a, .dropdown-source a")
+        }
     section = links["chapters/attacks/linkage"]
-    assert section["Binder"].startswith("https://mybinder.org/v2/gh/a-university/provable.privacy/notebooks?urlpath=lab%2Ftree%2Fstudent%2Fchapters")
-    assert section["Colab"].endswith("/a-university/provable.privacy/blob/notebooks/student/chapters/attacks/linkage.ipynb")
+    assert section["Binder"].startswith(
+        "https://mybinder.org/v2/gh/a-university/provable.privacy/notebooks"
+        "?urlpath=lab%2Ftree%2Fstudent%2Fchapters"
+    )
+    assert section["Colab"].endswith(
+        "/a-university/provable.privacy/blob/notebooks/student/chapters/attacks/linkage.ipynb"
+    )
     assert section["Source of this page"] == f"{MADE_UP}/blob/main/chapters/attacks/linkage.ipynb"
-    assert section["Report an error"].startswith(f"{MADE_UP}/issues/new?title=chapters%2Fattacks%2Flinkage") and section["Repository"] == MADE_UP
+    assert section["Report an error"].startswith(f"{MADE_UP}/issues/new?title=chapters%2Fattacks%2Flinkage")
+    assert section["Repository"] == MADE_UP
     assert set(links["intro"]) == {"Source of this page", "Report an error", "Repository"}
     assert '<link rel="canonical" href="https://a-university.github.io/provable.privacy/chapters/' in (
         html / "chapters/attacks/linkage.html").read_text(encoding="utf-8")
@@ -88,11 +110,15 @@ def test_with_an_address_a_section_opens_its_plain_notebook(tmp_path):
 
 def test_an_address_that_is_none_stops_the_build_with_one_line(tmp_path):
     said = small_book(tmp_path, "our server")
-    assert re.search(r"repository: \{url: our server\} in _config.yml is no address like https://github.com/owner/name", " ".join(said.split()))
+    assert re.search(
+        r"repository: \{url: our server\} in _config.yml is no address like https://github.com/owner/name",
+        " ".join(said.split()),
+    )
     assert "Configuration error:" in said
 
 
-# ----------------------------------------------------------------------------------------------------------- a public host
+# -------------------------------------------------------------------------------------------------------- a public host
+
 
 def test_the_branch_for_binder_has_what_its_files_name(tmp_path):
     (tmp_path / "student/chapters/a").mkdir(parents=True)
@@ -102,7 +128,9 @@ def test_the_branch_for_binder_has_what_its_files_name(tmp_path):
     made = branch(tmp_path, wheel)
     assert branch(tmp_path, wheel) == made
     files = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
-    assert files == {"student/chapters/a/one.ipynb", wheel.name, ".binder/requirements.txt", ".binder/runtime.txt", "README.md"}
+    assert files == {
+        "student/chapters/a/one.ipynb", wheel.name, ".binder/requirements.txt", ".binder/runtime.txt", "README.md",
+    }
     first = (made / ".binder/requirements.txt").read_text(encoding="utf-8").splitlines()[0]
     assert first == f"./{wheel.name}[sections]"
 
@@ -117,7 +145,8 @@ def test_a_workflow_only_calls_what_the_repository_has(name):
 
 def test_a_tag_publishes_what_the_commands_make():
     build = WORKFLOWS["publish.yml"]["jobs"]["build"]["steps"]
-    assert [step["run"] for step in build if step.get("run", "").startswith("make")] == ["make book", "make notebooks", "make pdf"]
+    made = [step["run"] for step in build if step.get("run", "").startswith("make")]
+    assert made == ["make book", "make notebooks", "make pdf"]
     assert WORKFLOWS["publish.yml"][True] == {"push": {"tags": ["v*"]}}          # YAML reads `on` as true
     assert WORKFLOWS["tests.yml"]["jobs"]["tests"]["steps"][-1] == {"run": ".ci/run"}
 

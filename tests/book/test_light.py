@@ -10,8 +10,14 @@ from bookext import faces, fonts, light, mathematics, styles
 from fontTools.ttLib import TTFont
 from sphinx.builders.html import BuildInfo
 
-LINKS = '<link rel="stylesheet" href="_static/a.css?v=1" />\n<link rel="stylesheet" href="_static/sphinx-design.min.css" />\n'
-MATHJAX = '<script>window.MathJax = {}</script>\n<script defer="defer" src="_static/mathjax/tex-chtml.js?v=2"></script>\n'
+LINKS = (
+    '<link rel="stylesheet" href="_static/a.css?v=1" />\n'
+    '<link rel="stylesheet" href="_static/sphinx-design.min.css" />\n'
+)
+MATHJAX = (
+    '<script>window.MathJax = {}</script>\n'
+    '<script defer="defer" src="_static/mathjax/tex-chtml.js?v=2"></script>\n'
+)
 
 
 def inline(tex):
@@ -19,7 +25,10 @@ def inline(tex):
 
 
 def displayed(tex):
-    return f'<div class="math notranslate nohighlight" id="equation-a">\n<span class="eqno">(1)<a href="#equation-a">#</a></span>\\[{tex}\\]</div>'
+    return (
+        '<div class="math notranslate nohighlight" id="equation-a">\n'
+        f'<span class="eqno">(1)<a href="#equation-a">#</a></span>\\[{tex}\\]</div>'
+    )
 
 
 def page(*formulas):
@@ -67,8 +76,10 @@ def test_a_definition_holds_on_its_page_and_on_no_other(tmp_path):
 
 
 def test_equations_are_numbered_page_by_page_and_referred_to_before_and_after(tmp_path):
-    body = inline(r"\eqref{b}") + r'<div class="math notranslate nohighlight">\begin{equation}x\label{a}\end{equation}</div>'
-    body += r'<div class="math notranslate nohighlight">\begin{equation}y\label{b}\end{equation}</div>' + inline(r"\eqref{a}")
+    body = inline(r"\eqref{b}")
+    body += r'<div class="math notranslate nohighlight">\begin{equation}x\label{a}\end{equation}</div>'
+    body += r'<div class="math notranslate nohighlight">\begin{equation}y\label{b}\end{equation}</div>'
+    body += inline(r"\eqref{a}")
     for found in typeset(tmp_path, page(body), page(inline("z"), body), tags="ams"):
         assert drawn(found).removeprefix("𝑧") == "(2)𝑥(1)𝑦(2)(1)"
         for target in re.findall(r'href="#([^"]+)"', found.split("<body>")[1]):
@@ -87,7 +98,9 @@ def test_what_is_known_is_not_set_again(tmp_path, monkeypatch):
 
 def test_the_sheet_has_the_rules_and_the_fonts_the_characters_of_the_pages(tmp_path):
     typesetter = mathematics.Typesetter(tmp_path, {})
-    text = page(inline(r"\alpha + \left\{\frac12\right."), displayed(r"\sum_{k} \begin{pmatrix}1\\2\\3\\4\end{pmatrix}"))
+    text = page(
+        inline(r"\alpha + \left\{\frac12\right."), displayed(r"\sum_{k} \begin{pmatrix}1\\2\\3\\4\end{pmatrix}")
+    )
     typesetter.learn([mathematics.formulas(text)])
     found = typesetter.set(text)
     sheet = mathematics.cut_sheet(typesetter.sheet, [found], tmp_path / "fonts")
@@ -104,7 +117,11 @@ def test_the_sheet_has_the_rules_and_the_fonts_the_characters_of_the_pages(tmp_p
 
 def test_a_font_is_cut_to_the_same_bytes_again(tmp_path):
     source = mathematics.FONTS / "MathJax_Main-Regular.woff"
-    assert fonts.cut(source, {ord("a")}, tmp_path) == fonts.cut(source, {ord("a")}, tmp_path) != fonts.cut(source, {ord("b")}, tmp_path)
+    assert (
+        fonts.cut(source, {ord("a")}, tmp_path)
+        == fonts.cut(source, {ord("a")}, tmp_path)
+        != fonts.cut(source, {ord("b")}, tmp_path)
+    )
     assert fonts.cut(source, {0x4E00}, tmp_path) == ""
 
 
@@ -112,18 +129,22 @@ def test_the_face_has_the_letters_of_the_text_and_no_others(tmp_path):
     pages = ["<head><title>Z</title></head><p>ab&amp;é</p><pre>q</pre><svg><text>w</text></svg>", "<p>ε</p>"]
     rules = faces.rules(pages, tmp_path)
     files = re.findall(r'url\("([\w-]+\.woff2)\?v=\w{8}"\)', rules)
-    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir()) and len(files) == len(faces.FACES) == rules.count("@font-face")
+    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
+    assert len(files) == len(faces.FACES) == rules.count("@font-face")
     for file in files:
         has = TTFont(tmp_path / file).getBestCmap().keys()
         assert set(map(ord, "ab&éε’")) <= has and not set(map(ord, "Zqw<")) & has
 
 
-# ------------------------------------------------------------------------------------------------------------- a whole site
+# --------------------------------------------------------------------------------------------------------- a whole site
 
 ICONS = '.fa-sun{--fa:"\\f185"}.fa-cat{--fa:"\\f6be"}'
 SHEETS = {
     "a.css": f'@import "b.css";{ICONS} p {{ background: url(file.png) }} /* gone */ q {{ content: "/* kept */" }}',
-    "b.css": "@font-face{font-family:I;src:url(vendor/fontawesome/webfonts/fa-solid-900.woff2) format(\"woff2\")} b { color: red }",
+    "b.css": (
+        '@font-face{font-family:I;src:url(vendor/fontawesome/webfonts/fa-solid-900.woff2) format("woff2")} '
+        "b { color: red }"
+    ),
     "sphinx-design.min.css": ".sd-card { color: green }",
 }
 
@@ -140,9 +161,13 @@ def site(tmp_path):
         (site / "_static" / name).write_text(text, encoding="utf-8")
     shutil.copy(theme_font(), icons)
     (icons / "fa-brands-400.ttf").touch()
-    (site / ".buildinfo").write_text("# Sphinx build info version 1\n# a hash\nconfig: 5f\ntags: 7a\n", encoding="utf-8")
+    (site / ".buildinfo").write_text(
+        "# Sphinx build info version 1\n# a hash\nconfig: 5f\ntags: 7a\n", encoding="utf-8"
+    )
     (site / "part").mkdir()
-    (site / "plain.html").write_text(f'<head>{LINKS}<script src="_static/doctools.js"></script></head><i class="fa-sun"></i>', encoding="utf-8")
+    (site / "plain.html").write_text(
+        f'<head>{LINKS}<script src="_static/doctools.js"></script></head><i class="fa-sun"></i>', encoding="utf-8"
+    )
     (site / "part/set.html").write_text(page(inline("x")).replace("_static", "../_static"), encoding="utf-8")
     return site
 
@@ -154,7 +179,8 @@ def theme_font():
 
 
 def finish(site):
-    light.finish(SimpleNamespace(outdir=str(site), builder=SimpleNamespace(format="html"), config=SimpleNamespace(mathjax3_config=None)), None)
+    config = SimpleNamespace(mathjax3_config=None)
+    light.finish(SimpleNamespace(outdir=str(site), builder=SimpleNamespace(format="html"), config=config), None)
     return [(site / name).read_text(encoding="utf-8") for name in ("plain.html", "part/set.html", styles.JOINED)]
 
 

@@ -1,7 +1,8 @@
 """What every section keeps to.
 
-A rule is a function that takes a section and yields what is wrong with it. Every rule is tried on every section, and for
-every rule there is a broken section, made here, that it must refuse: a rule that refuses nothing would prove nothing.
+A rule is a function that takes a section and yields what is wrong with it. Every rule is tried on every section, and
+for every rule there is a broken section, made here, that it must refuse: a rule that refuses nothing would prove
+nothing.
 """
 import ast
 import json
@@ -20,7 +21,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("*.ipynb"))
 PAGES = sorted([*(ROOT / "chapters").rglob("*.md"), *(ROOT / "reference").rglob("*.md"), *(ROOT / "data").glob("*.md")])
-CITATION_KEYS = set(re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(encoding="utf-8"), re.MULTILINE))
+CITATION_KEYS = set(
+    re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
+)
 OBJECTIVES = "**After this section you can**"
 HOW_TO_ANSWER = ("To answer, open this section in JupyterLab ({ref}`how <study-alone>`); "
                  "each checker prints ○ (not attempted), ✓, or ✗ with a reason.")
@@ -32,7 +35,8 @@ FEWEST_EXERCISES = 4
 FEWEST_QUESTIONS = 3
 
 
-# ------------------------------------------------------------------------------------------------------- how a section is read
+# ------------------------------------------------------------------------------------------------ how a section is read
+
 
 class Exercise:
     """An exercise, from its first gate to the last gate of its solution."""
@@ -106,10 +110,12 @@ def is_folded(options):
 
 def directives(prose, name):
     """(title, options and body) of every colon- or backtick-fenced directive of this name, not nested in its like."""
-    return re.findall(rf"^(?::{{3,}}|`{{3,}})\{{{name}\}} *(.*)\n((?:.*\n)*?)(?::{{3,}}|`{{3,}})$", prose + "\n", re.MULTILINE)
+    return re.findall(
+        rf"^(?::{{3,}}|`{{3,}})\{{{name}\}} *(.*)\n((?:.*\n)*?)(?::{{3,}}|`{{3,}})$", prose + "\n", re.MULTILINE
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the rules
+# ------------------------------------------------------------------------------------------------------------ the rules
 
 RULES = {}
 
@@ -126,7 +132,11 @@ def is_executed_and_in_normal_form(section):
 
 @rule
 def is_plain_python(section):
-    yield from (f"{cell.id}: not plain Python; magics do not run everywhere" for cell in section.code if not is_python(cell.source))
+    yield from (
+        f"{cell.id}: not plain Python; magics do not run everywhere"
+        for cell in section.code
+        if not is_python(cell.source)
+    )
 
 
 @rule
@@ -149,7 +159,11 @@ def imports_first_and_little(section):
 
 @rule
 def imports_by_name(section):
-    yield from (f"{name}: star import" for name, node in section.nodes(ast.ImportFrom) if any(alias.name == "*" for alias in node.names))
+    yield from (
+        f"{name}: star import"
+        for name, node in section.nodes(ast.ImportFrom)
+        if any(alias.name == "*" for alias in node.names)
+    )
 
 
 @rule
@@ -176,7 +190,8 @@ def uses_no_widget_but_the_explorer(section):
 def reads_data_through_dplib(section):
     for name, node in section.nodes(ast.Attribute, ast.Name):
         said = ast.unparse(node)
-        if said in ("sys.path", "open", "os.chdir") or re.search(r"\.(read_(csv|table|json|parquet|pickle)|loadtxt|genfromtxt)$", said):
+        reads = r"\.(read_(csv|table|json|parquet|pickle)|loadtxt|genfromtxt)$"
+        if said in ("sys.path", "open", "os.chdir") or re.search(reads, said):
             yield f"{name}: {said}"
 
 
@@ -185,7 +200,8 @@ def rounds_what_it_shows(section):
     for cell in section.code:
         for output in cell.outputs:
             shown = output.get("text") or output.get("data", {}).get("text/plain", "")
-            if output.output_type == "execute_result" and re.match(r"-?\d*\.\d+(e.\d+)?$|(np\.)?(float64|array)\(", shown):
+            bare = r"-?\d*\.\d+(e.\d+)?$|(np\.)?(float64|array)\("
+            if output.output_type == "execute_result" and re.match(bare, shown):
                 yield f"{cell.id}: ends on a bare number or array: {shown[:40]}"
             if re.search(r"\d\.\d{7}", shown):
                 yield f"{cell.id}: shows more than six decimals"
@@ -207,7 +223,9 @@ def rounds_bounds_outward(section):
 @rule
 def describes_every_figure(section):
     for cell in section.code:
-        figures = [output for output in cell.outputs if str(output.get("data", {}).get("text/plain", "")).startswith("<Figure")]
+        figures = [
+            output for output in cell.outputs if str(output.get("data", {}).get("text/plain", "")).startswith("<Figure")
+        ]
         mystnb = cell.metadata.get("mystnb", {})
         described = {**mystnb.get("image", {}), **mystnb.get("figure", {})}
         if len(figures) > 1:
@@ -244,7 +262,9 @@ def sets_complete_exercises(section):
         asides = directives(exercise.prose, "hint") + directives(exercise.prose, "admonition")
         if not any(is_folded(options_of(body)) and title in ("", "Hint") for title, body in asides):
             yield f"{name}: no folded hint"
-        if exercise.is_coding and not any("check." in cell.source for cell in exercise.cells if cell.cell_type == "code"):
+        if exercise.is_coding and not any(
+            "check." in cell.source for cell in exercise.cells if cell.cell_type == "code"
+        ):
             yield f"{name}: no checker"
 
 
@@ -257,15 +277,21 @@ def solves_every_exercise(section):
         if not is_folded(exercise.solution_options):
             yield f"{exercise.label}: the solution is not folded"
         code = [cell for cell in exercise.solution if cell.cell_type == "code"]
-        yield from (f"{cell.id}: open in Jupyter, needs jupyter.source_hidden and outputs_hidden" for cell in code
-                    if not {"source_hidden", "outputs_hidden"} <= {key for key, on in cell.metadata.get("jupyter", {}).items() if on})
-        if exercise.is_coding and not any("check." in cell.source and "✓" in json.dumps(cell.outputs, ensure_ascii=False) for cell in code):
+        yield from (
+            f"{cell.id}: open in Jupyter, needs jupyter.source_hidden and outputs_hidden"
+            for cell in code
+            if not {"source_hidden", "outputs_hidden"}
+            <= {key for key, on in cell.metadata.get("jupyter", {}).items() if on}
+        )
+        if exercise.is_coding and not any(
+            "check." in cell.source and "✓" in json.dumps(cell.outputs, ensure_ascii=False) for cell in code
+        ):
             yield f"{exercise.label}: no solution that its checker accepts"
 
 
 @rule
 def keeps_solutions_closed(section):
-    """JupyterLab folds the first cell of a solution and its code; what follows must fold itself. The question stays open."""
+    """JupyterLab folds a solution's first cell and its code; what follows folds itself; the question stays open."""
     for exercise in section.exercises:
         yield from (f"{cell.id}: the exercise itself is folded as a solution" for cell in exercise.cells
                     if cell.cell_type == "code" and cell.source.startswith(notebooks.SOLUTION))
@@ -305,7 +331,11 @@ def claims_with_luck_of_its_own(section):
     """A claim that draws from the reader's generator would change what the next cell of the reader prints."""
     for cell in section.code:
         if cell.source.startswith("# claim: "):
-            uses = {type(node.ctx).__name__ for name, node in section.nodes(ast.Name) if name == cell.id and node.id == "rng"}
+            uses = {
+                type(node.ctx).__name__
+                for name, node in section.nodes(ast.Name)
+                if name == cell.id and node.id == "rng"
+            }
             if "Load" in uses and "Store" not in uses:
                 yield f"{cell.id}: draws from the reader's generator"
 
@@ -315,7 +345,11 @@ def quotes_strangers_once(section):
     """What is said elsewhere stands in one box, or has a name: nobody reads the wrong version first."""
     box = section.under(CLAIMS) or ""
     for line in section.prose.replace(box, "").splitlines():
-        if re.search(r"\b([Aa]|[Oo]ne|[Aa]nother|[Ss]ome) (web ?page|website|blog|online text|source (says|calls|has))|[Yy]ou can read that", line):
+        if re.search(
+            r"\b([Aa]|[Oo]ne|[Aa]nother|[Ss]ome) (web ?page|website|blog|online text|source (says|calls|has))"
+            r"|[Yy]ou can read that",
+            line,
+        ):
             yield f"says who says so only in words: {line[:80]}"
     if box and not re.search(rf"^## {CLAIMS}\b(?:(?!^## ).)*^## Lessons", section.prose, re.MULTILINE | re.DOTALL):
         yield f"`## {CLAIMS}` does not stand directly before `## Lessons`"
@@ -324,7 +358,9 @@ def quotes_strangers_once(section):
 @rule
 def keeps_exercises_on_the_main_path(section):
     """What goes deeper can be skipped without loss for the exercises of one and two stars."""
-    deeper = "\n".join(source for part, kind, source in reading_time.parts(section.nb.cells) if part == "deeper" and kind == "markdown")
+    deeper = "\n".join(
+        source for part, kind, source in reading_time.parts(section.nb.cells) if part == "deeper" and kind == "markdown"
+    )
     labels = set(re.findall(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", deeper, re.MULTILINE))
     for exercise in section.exercises:
         needed = labels & set(re.findall(r"\{(?:prf:ref|ref|numref)\}`(?:[^`<]*<)?([\w-]+)>?`", exercise.prose))
@@ -349,7 +385,11 @@ def practises_every_objective(section):
 def proves_its_theorems(section):
     if "{prf:proof}" in section.prose:
         yield "{prf:proof} loses its title: use an {admonition} of class dropdown"
-    proofs = [(title, options_of(body)) for title, body in directives(section.prose, "admonition") if title.startswith("Proof")]
+    proofs = [
+        (title, options_of(body))
+        for title, body in directives(section.prose, "admonition")
+        if title.startswith("Proof")
+    ]
     yield from (f"{title}: the proof is not folded" for title, options in proofs if not is_folded(options))
     proved = " ".join(title for title, _ in proofs)
     for kind in ("theorem", "lemma", "proposition", "corollary"):
@@ -362,7 +402,9 @@ def proves_its_theorems(section):
 @rule
 def links_pages_by_their_files(section):
     """Such a link leads somewhere in JupyterLab too."""
-    yield from (f"{{doc}}`{target}`: write [words](the/file.ipynb)" for target in re.findall(r"\{doc\}`([^`]*)`", section.prose))
+    yield from (
+        f"{{doc}}`{target}`: write [words](the/file.ipynb)" for target in re.findall(r"\{doc\}`([^`]*)`", section.prose)
+    )
 
 
 @rule
@@ -393,14 +435,21 @@ def has_all_its_parts(section):
         yield "nothing says what comes next"
 
 
-# ------------------------------------------------------------------------------------------------------------- words and links
+# ------------------------------------------------------------------------------------------------------ words and links
 
-GLOSSARY = re.findall(r"^(\S.* \(.+\))$", (ROOT / "reference" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
-EVERYDAY = {"alarm", "alone", "class", "consistency", "error of type I, of type II", "filter", "generalisation", "horizon", "invariant", "mechanism",
-            "membership", "projection", "replace", "threshold", "tracing", "workload"}     # words that mostly mean what they mean everywhere
+GLOSSARY = re.findall(
+    r"^(\S.* \(.+\))$", (ROOT / "reference" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+)
+EVERYDAY = {                                     # words that mostly mean what they mean everywhere
+    "alarm", "alone", "class", "consistency", "error of type I, of type II", "filter", "generalisation", "horizon",
+    "invariant", "mechanism", "membership", "projection", "replace", "threshold", "tracing", "workload",
+}
 NOT_PROSE = re.compile(
-    r"^(`{3,})(?!\{prf).*?^\1`*$|^\$\$.*?\$\$|^\s*(?:#|:{3,}|`{3,})[^\n]*$|^:[\w-]+:[^\n]*$|^\([\w-]+\)=$"     # fences, formulas, headings, options
-    r"|\{term\}`[^`]*`|(?<!\\)\$[^$\n]+\$|\{(?!term\})[\w:]+\}`[^`]*`|(?<!\})`[^`\n]*`|!?\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)
+    # fences, formulas, headings, options
+    r"^(`{3,})(?!\{prf).*?^\1`*$|^\$\$.*?\$\$|^\s*(?:#|:{3,}|`{3,})[^\n]*$|^:[\w-]+:[^\n]*$|^\([\w-]+\)=$"
+    r"|\{term\}`[^`]*`|(?<!\\)\$[^$\n]+\$|\{(?!term\})[\w:]+\}`[^`]*`|(?<!\})`[^`\n]*`|!?\[[^\]\n]*\]\([^)\n]*\)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def forms(entry):
@@ -412,7 +461,7 @@ def forms(entry):
 
 
 def unlinked_terms(cells):
-    """(entry, place) for each glossary entry that a section's main path uses before it links it; the place is in `main_prose`."""
+    """(entry, place in `main_prose`) for each glossary entry that a section's main path uses before it links it."""
     text = main_prose(cells)
     links = {}
     for link in re.finditer(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", text):
@@ -428,22 +477,33 @@ def unlinked_terms(cells):
 
 def main_prose(cells):
     """The open sentences of the main path; what is no sentence is blanked, so that places stay."""
-    text = "\n\n".join(reading_time.without_folds(source) for part, kind, source in reading_time.parts(cells) if part == "main" and kind == "markdown")
-    return NOT_PROSE.sub(lambda found: found[0] if found[0].startswith("{term}") else re.sub(r"[^\n]", " ", found[0]), text)
+    text = "\n\n".join(
+        reading_time.without_folds(source)
+        for part, kind, source in reading_time.parts(cells)
+        if part == "main" and kind == "markdown"
+    )
+    return NOT_PROSE.sub(
+        lambda found: found[0] if found[0].startswith("{term}") else re.sub(r"[^\n]", " ", found[0]), text
+    )
 
 
 @rule
 def links_a_term_where_it_is_first_used(section):
     text = main_prose(section.nb.cells)
-    yield from (f"{entry}: used before it is linked: …{text[max(0, place - 30):place + 40]!r}" for entry, place in unlinked_terms(section.nb.cells))
+    yield from (
+        f"{entry}: used before it is linked: …{text[max(0, place - 30):place + 40]!r}"
+        for entry, place in unlinked_terms(section.nb.cells)
+    )
 
 
 ABBREVIATIONS = r"\b(e\.g|i\.e|cf|al|vs|v|p|pp|no|Fig|Eq|Alg|Thm|Dr|Mr|Mrs|Ms|St|[A-Z])\."
-CODE_FENCE = r"^(`{3,})(?!\{)[^\n]*\n.*?^\1`*$|^(`{3,})\{(?:math|code|code-cell|code-block|eval-rst|list-table)\}.*?^\2`*$"
+CODE_FENCE = (
+    r"^(`{3,})(?!\{)[^\n]*\n.*?^\1`*$|^(`{3,})\{(?:math|code|code-cell|code-block|eval-rst|list-table)\}.*?^\2`*$"
+)
 
 
 def crowded_lines(prose):
-    """Lines with the end of one sentence and the beginning of another, outside of code, mathematics, headings and tables."""
+    """Lines where one sentence ends and another begins, outside of code, mathematics, headings and tables."""
     prose = re.sub(CODE_FENCE, "", prose, flags=re.MULTILINE | re.DOTALL)
     prose = re.sub(r"\$\$.*?\$\$", "", prose, flags=re.DOTALL)
     prose = re.sub(r"`[^`\n]*`|(?<!\\)\$[^$\n]*\$|\]\([^)\n]*\)", "x", prose)
@@ -457,15 +517,21 @@ def crowded_lines(prose):
 def tall_formulas(prose):
     """Formulas in a line that push the lines around them apart."""
     prose = re.sub(r"\$\$.*?\$\$", "", prose, flags=re.DOTALL)
-    yield from (f"a tall formula in a line: {formula}" for formula in re.findall(r"(?<!\\)\$[^$\n]*\\(?:dfrac|displaystyle)[^$\n]*\$", prose))
+    yield from (
+        f"a tall formula in a line: {formula}"
+        for formula in re.findall(r"(?<!\\)\$[^$\n]*\\(?:dfrac|displaystyle)[^$\n]*\$", prose)
+    )
 
 
 def unknown_citations(prose):
     for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", prose):
-        yield from (f"no {key.strip()} in references.bib" for key in keys.split(",") if key.strip() not in CITATION_KEYS)
+        yield from (
+            f"no {key.strip()} in references.bib" for key in keys.split(",") if key.strip() not in CITATION_KEYS
+        )
 
 
-# ------------------------------------------------------------------------------------------------------- the rules on the book
+# ------------------------------------------------------------------------------------------------ the rules on the book
+
 
 @pytest.fixture(scope="module")
 def sections():
@@ -485,8 +551,10 @@ def test_section(name, path, sections):
 
 def test_the_first_page():
     first = Section((ROOT / "intro.ipynb").read_text(encoding="utf-8"))
-    everywhere = [is_executed_and_in_normal_form, is_plain_python, keeps_cells_short, imports_by_name, draws_from_a_generator,
-                  uses_no_widget_but_the_explorer, reads_data_through_dplib, writes_one_sentence_per_line, cites_what_exists]
+    everywhere = [
+        is_executed_and_in_normal_form, is_plain_python, keeps_cells_short, imports_by_name, draws_from_a_generator,
+        uses_no_widget_but_the_explorer, reads_data_through_dplib, writes_one_sentence_per_line, cites_what_exists,
+    ]
     found = [complaint for check in everywhere for complaint in check(first)]
     assert not found, "\n".join(found)
 
@@ -504,7 +572,11 @@ def repeated(names):
 
 def labels(sections):
     """Every label that a page can be asked to jump to; two of a name would send the reader to either."""
-    return [label for section in sections for label in re.findall(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", section.prose, re.MULTILINE)]
+    return [
+        label
+        for section in sections
+        for label in re.findall(r"^(?::label: *|\((?=\S+\)=$))([\w-]+)", section.prose, re.MULTILINE)
+    ]
 
 
 def test_labels_are_unique_in_the_book(sections):
@@ -518,7 +590,8 @@ def test_checkers_are_unique_in_the_book(sections):
     assert repeated(used) == []
 
 
-# ------------------------------------------------------------------------------------------------------ the rules can say no
+# ------------------------------------------------------------------------------------------------- the rules can say no
+
 
 def text_cell(name, source):
     return new_markdown_cell(source, id=name)
@@ -536,23 +609,37 @@ def exercise_cells(number):
     name, fence = f"ex-number-{number}", "```"
     hint = ":::{hint}\n:class: dropdown\n\nDivide.\n:::"
     solution = f"{fence}{{solution-start}} {name}\n:label: sol-number-{number}\n:class: dropdown\n{fence}\n\nSo."
+    start = f"{fence}{{exercise-start}} {'★' * min(number, 3)} Number {number}\n:label: {name}\n{fence}"
     return [
-        text_cell(f"{name}-start", f"{fence}{{exercise-start}} {'★' * min(number, 3)} Number {number}\n:label: {name}\n{fence}\n\nWrite it.\n\n{hint}"),
+        text_cell(f"{name}-start", f"{start}\n\nWrite it.\n\n{hint}"),
         code_cell(f"{name}-stub", f"answer = ...\ncheck.number_{number}(answer)", stdout("○ not attempted\n")),
         text_cell(f"{name}-end", f"{fence}{{exercise-end}}\n{fence}"),
         text_cell(f"{name}-solution-start", solution),
-        code_cell(f"{name}-solution", f"answer = {number}\ncheck.number_{number}(answer)", stdout("✓ right\n"),
-                  jupyter={"source_hidden": True}),
-        text_cell(f"{name}-solution-end", f":::{{admonition}} Afterwards\n:class: dropdown\nIt fits.\n:::\n\n{fence}{{solution-end}}\n{fence}"),
+        code_cell(
+            f"{name}-solution",
+            f"answer = {number}\ncheck.number_{number}(answer)",
+            stdout("✓ right\n"),
+            jupyter={"source_hidden": True},
+        ),
+        text_cell(
+            f"{name}-solution-end",
+            f":::{{admonition}} Afterwards\n:class: dropdown\nIt fits.\n:::\n\n{fence}{{solution-end}}\n{fence}",
+        ),
     ]
 
 
 def proof_cells():
     fence, hint = "```", ":::{hint}\n:class: dropdown\n\nMultiply.\n:::"
-    statement = f"{fence}{{exercise-start}} ★★★ A proof\n:label: ex-proof\n{fence}\n\nA person reads this proof, not the checker.\n\n{hint}"
+    statement = (
+        f"{fence}{{exercise-start}} ★★★ A proof\n:label: ex-proof\n{fence}\n\n"
+        f"A person reads this proof, not the checker.\n\n{hint}"
+    )
     return [
         text_cell("proof-start", f"{statement}\n\n{fence}{{exercise-end}}\n{fence}"),
-        text_cell("proof-solution", f"{fence}{{solution-start}} ex-proof\n:class: dropdown\n{fence}\n\nSo.\n\n{fence}{{solution-end}}\n{fence}"),
+        text_cell(
+            "proof-solution",
+            f"{fence}{{solution-start}} ex-proof\n:class: dropdown\n{fence}\n\nSo.\n\n{fence}{{solution-end}}\n{fence}",
+        ),
     ]
 
 
@@ -563,14 +650,19 @@ def sound_section():
     theorem = ":::{prf:theorem} Free\n:label: thm-free\n\nIt is free for $x. Y$.\n:::"
     proof = ":::{admonition} Proof of {prf:ref}`thm-free`\n:class: dropdown\n\nBy e.g. Laplace.\nDone.\n:::"
     figure = {"image": {"alt": "A peak of height 1 at 0."}, "figure": {"caption": "A peak.", "name": "fig-peak"}}
+    figures = new_output("display_data", data={"text/plain": "<Figure size 1x1>"})
+    times = "Reading time: about 2 minutes; exercises: about 5 minutes."
     nb = new_notebook(cells=[
-        text_cell("title", f"# A section\n\nA promise.\n\nReading time: about 2 minutes; exercises: about 5 minutes.\n\n{objectives}"),
+        text_cell("title", f"# A section\n\nA promise.\n\n{times}\n\n{objectives}"),
         code_cell("imports", "import numpy as np"),
         text_cell("theorem", f"{theorem}\n\n{proof}"),
         code_cell("draw-once", "rng = np.random.default_rng(1)\nprint('0.5')", stdout("0.5\n")),
         code_cell("table", "table", new_output("execute_result", data={"text/plain": "a table"})),
-        *(code_cell(f"claim-{n}", f"# claim: {n} is {n}\nassert {n} == {n}", tags=["remove-cell"]) for n in range(FEWEST_CLAIMS)),
-        code_cell("fig-peak", "plot()", new_output("display_data", data={"text/plain": "<Figure size 1x1>"}), mystnb=figure),
+        *(
+            code_cell(f"claim-{n}", f"# claim: {n} is {n}\nassert {n} == {n}", tags=["remove-cell"])
+            for n in range(FEWEST_CLAIMS)
+        ),
+        code_cell("fig-peak", "plot()", figures, mystnb=figure),
         code_cell("explorer", "Explorer(draw, grids, default)"),
         text_cell("wrong", "## What goes wrong\n\nA thing."),
         text_cell("practice", "## In practice\n\nAnother."),
@@ -604,7 +696,11 @@ FAULTS = [
     ("rounds_what_it_shows", "a table", "0.123"),
     ("rounds_what_it_shows", "a table", "np.float64(0.5)"),
     ("rounds_what_it_shows", "a table", "array([1, 2])"),
-    ("rounds_bounds_outward", '"plot()"', json.dumps('print(f"odds of {np.exp(epsilon):.3g}-fold "\n      f"at most")')),
+    (
+        "rounds_bounds_outward",
+        '"plot()"',
+        json.dumps('print(f"odds of {np.exp(epsilon):.3g}-fold "\n      f"at most")'),
+    ),
     ("rounds_bounds_outward", '"plot()"', json.dumps('print(f"a loss of at least "\n      f"{loss:.2f}")')),
     ("describes_every_figure", '"alt": "A peak of height 1 at 0."', '"width": "90%"'),
     ("describes_every_figure", '"name": "fig-peak"', '"name": ""'),
@@ -618,7 +714,11 @@ FAULTS = [
     ("sets_complete_exercises", "check.number_3(answer)", "print(answer)"),
     ("sets_complete_exercises", "```{exercise-start} ★★★ Number 3", "Number 3"),
     ("solves_every_exercise", "{solution-start} ex-number-3", "{solution-start} ex-number-9"),
-    ("solves_every_exercise", r':label: sol-number-3\n",' + '\n    ":class: dropdown', r':label: sol-number-3\n",' + '\n    ":class: open'),
+    (
+        "solves_every_exercise",
+        r':label: sol-number-3\n",' + '\n    ":class: dropdown',
+        r':label: sol-number-3\n",' + '\n    ":class: open',
+    ),
     ("solves_every_exercise", '"outputs_hidden": true', '"outputs_hidden": false'),
     ("solves_every_exercise", "✓ right", "✗ wrong"),
     ("keeps_solutions_closed", r':class: dropdown\n",' + '\n    "It fits.', r':class: open\n",' + '\n    "It fits.'),
@@ -638,7 +738,11 @@ FAULTS = [
     ("practises_every_objective", OBJECTIVES, "**Aims**"),
     ("proves_its_theorems", "Proof of {prf:ref}`thm-free`", "Proof of {prf:ref}`thm-other`"),
     ("proves_its_theorems", ":::{admonition} Proof of {prf:ref}`thm-free`", ":::{prf:proof}"),
-    ("proves_its_theorems", r'{prf:ref}`thm-free`\n",' + '\n    ":class: dropdown', r'{prf:ref}`thm-free`\n",' + '\n    ":class: open'),
+    (
+        "proves_its_theorems",
+        r'{prf:ref}`thm-free`\n",' + '\n    ":class: dropdown',
+        r'{prf:ref}`thm-free`\n",' + '\n    ":class: open',
+    ),
     ("links_pages_by_their_files", "A promise.", "A {doc}`promise <composition>`."),
     ("keeps_fractions_in_a_line_low", "for $x. Y$", r"for $\\dfrac{x}{Y}$"),
     ("writes_one_sentence_per_line", "A promise.", "A promise. Another one."),

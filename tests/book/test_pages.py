@@ -11,7 +11,7 @@ from docutils import nodes
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
 
-# ------------------------------------------------------------------------------------------------------ what cells print
+# ----------------------------------------------------------------------------------------------------- what cells print
 
 READ = {
     "numbers under words": (
@@ -52,11 +52,16 @@ def test_columns_under_a_head_are_a_table(case):
     "one line",
     "k = 5: 2,093 voters named\nk = 9:   890 voters named\nk = 7:   412 voters named",
     "all      7 people, median 39\nwomen    4 people, median 41\nmen      3 people, median 15",
-    "basic     3.97\nadvanced  8.55\nexact     1.20",                                       # no head
-    "penalty  train  found at 5 %, 1 %\n  1e-06  99.2%      90.6%  76.1%\n  0.001  96.8%      34.7%   9.1%",      # one head over two columns
-    "       add/remove  replace\nwhat somebody asks    1        2\nsum                   9        7",            # a label under another head
-    "word  other\none   two\nthree four",                                                    # nothing is a number
-    "  q    σ  steps  (ε at δ = 1)\n0.1    4    100\n0.2    2     50",                        # a head over nothing
+    # no head
+    "basic     3.97\nadvanced  8.55\nexact     1.20",
+    # one head over two columns
+    "penalty  train  found at 5 %, 1 %\n  1e-06  99.2%      90.6%  76.1%\n  0.001  96.8%      34.7%   9.1%",
+    # a label under another head
+    "       add/remove  replace\nwhat somebody asks    1        2\nsum                   9        7",
+    # nothing is a number
+    "word  other\none   two\nthree four",
+    # a head over nothing
+    "  q    σ  steps  (ε at δ = 1)\n0.1    4    100\n0.2    2     50",
     "✓ right: all of it\n\n  two  blocks\n",
 ])
 def test_lines_that_are_no_table_stay_as_they_are(text):
@@ -66,23 +71,31 @@ def test_lines_that_are_no_table_stay_as_they_are(text):
 def test_a_part_of_a_table_is_none():
     whole = "noise       1      2\n60 runs  99.4%  89.3%\nlaw      99.4%  89.4%"
     assert [kind for kind, _ in outputs.parts(f"{whole}\nodd         no  12.1%")] == ["text"]
-    assert outputs.parts("  a    b   words\n  2  2.5   79% ± 1\n 10  3.5   81% ± 1\nat ε = 0.94:")[-1] == ("text", "at ε = 0.94:")
+    cut = outputs.parts("  a    b   words\n  2  2.5   79% ± 1\n 10  3.5   81% ± 1\nat ε = 0.94:")
+    assert cut[-1] == ("text", "at ε = 0.94:")
     assert [kind for kind, _ in outputs.parts(f"a word before\n{whole}\nand after it")] == ["text", "table", "text"]
 
 
 def test_a_table_tells_names_from_numbers_and_writes_powers():
-    found = outputs.markup(outputs.Table(["δ <", "at ε =", "who"], [["1e-05", "1.60e+06", "she"], ["1", "2.0e+00", "he"]]))
-    assert '<th scope="col" class="n">δ &lt;</th><th scope="col" class="n">at ε\u00a0=</th><th scope="col">who</th>' in found
-    assert '<th scope="row" class="n">10<sup>−5</sup></th><td class="n">1.60\u202f×\u202f10<sup>6</sup></td><td>she</td>' in found and '>2.0</td>' in found
+    found = outputs.markup(
+        outputs.Table(["δ <", "at ε =", "who"], [["1e-05", "1.60e+06", "she"], ["1", "2.0e+00", "he"]])
+    )
+    head = '<th scope="col" class="n">δ &lt;</th><th scope="col" class="n">at ε\u00a0=</th><th scope="col">who</th>'
+    power = '<th scope="row" class="n">10<sup>−5</sup></th><td class="n">1.60\u202f×\u202f10<sup>6</sup></td>'
+    assert head in found and f"{power}<td>she</td>" in found and ">2.0</td>" in found
 
 
-LISTED = "# dplib.local\n@decorated\ndef f(x):\n    # why\n    return x\n\nwith k = 2 it is right\n# dplib.budget\nclass B:\n    pass"
+LISTED = (
+    "# dplib.local\n@decorated\ndef f(x):\n    # why\n    return x\n\n"
+    "with k = 2 it is right\n# dplib.budget\nclass B:\n    pass"
+)
 
 
 def test_a_source_is_shown_as_code():
     assert [kind for kind, _ in outputs.parts(LISTED)] == ["listing", "text", "listing"]
     first, words, last = (what for _, what in outputs.parts(LISTED))
-    assert first.rstrip().endswith("return x") and words == "with k = 2 it is right" and last.startswith("# dplib.budget")
+    assert first.rstrip().endswith("return x") and last.startswith("# dplib.budget")
+    assert words == "with k = 2 it is right"
 
 
 def document_with(text, builder="html"):
@@ -95,7 +108,8 @@ def document_with(text, builder="html"):
 def test_a_page_has_tables_and_code_where_a_notebook_has_text():
     text = f"before\n{READ['an empty cell'][0]}\n{LISTED}"
     page = document_with(text)
-    assert [type(child).__name__ for child in page] == ["literal_block", "raw", "literal_block", "literal_block", "literal_block"]
+    kinds = [type(child).__name__ for child in page]
+    assert kinds == ["literal_block", "raw", "literal_block", "literal_block", "literal_block"]
     assert [child.get("language") for child in page] == ["myst-ansi", None, "python", "myst-ansi", "python"]
     assert page[0]["classes"] == ["output", "stream"] and page[1]["classes"] == []
     assert [type(child).__name__ for child in document_with(text, "ipynb")] == ["literal_block"]
@@ -114,13 +128,17 @@ def ink(text):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_letter_of_an_output_is_lost(path):
     for cell, text in printed(path):
-        again = "".join("".join([*what.head, *sum(what.rows, [])]) if kind == "table" else what for kind, what in outputs.parts(text))
+        again = "".join(
+            "".join([*what.head, *sum(what.rows, [])]) if kind == "table" else what
+            for kind, what in outputs.parts(text)
+        )
         assert ink(again) == ink(text), cell
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_head_stands_above_columns_that_do_not_fit_it(path):
-    assert [(cell, head) for cell, text in printed(path) for head in outputs.lost_heads(text) if cell not in PANDAS] == []
+    lost = [(cell, head) for cell, text in printed(path) for head in outputs.lost_heads(text) if cell not in PANDAS]
+    assert lost == []
 
 
 PANDAS = {"eight-coarse", "mondrian-check", "ends-mend"}        # tables of names, as pandas prints them
@@ -128,16 +146,21 @@ PANDAS = {"eight-coarse", "mondrian-check", "ends-mend"}        # tables of name
 
 def test_a_head_that_does_not_fit_is_noticed():
     head = "       add/remove  replace"
-    assert outputs.lost_heads(f"before\n{head}\nwhat somebody asks    1        2\nsum                   9        7") == [head]
-    assert outputs.lost_heads(READ["padded labels"][0]) == outputs.lost_heads("all      7 people\nwomen    4 people\nmen  3") == []
+    text = f"before\n{head}\nwhat somebody asks    1        2\nsum                   9        7"
+    assert outputs.lost_heads(text) == [head]
+    assert outputs.lost_heads(READ["padded labels"][0]) == []
+    assert outputs.lost_heads("all      7 people\nwomen    4 people\nmen  3") == []
 
 
-# ----------------------------------------------------------------------------------------------------------- tables and claims
+# ---------------------------------------------------------------------------------------------------- tables and claims
+
 
 def written_table(*rows):
     head, *body = [row.split("|") for row in rows]
     first = "".join(f'<th class="head"><p>{cell}</p></th>\n' for cell in head)
-    others = "".join('<tr class="row-even">' + "".join(f"<td><p>{cell}</p></td>\n" for cell in row) + "</tr>\n" for row in body)
+    others = "".join(
+        '<tr class="row-even">' + "".join(f"<td><p>{cell}</p></td>\n" for cell in row) + "</tr>\n" for row in body
+    )
     return ('<div class="pst-scrollable-table-container"><table class="table">\n<thead>\n<tr class="row-odd">'
             f"{first}</tr>\n</thead>\n<tbody>\n{others}</tbody>\n</table></div>")
 
@@ -150,7 +173,8 @@ def arranged(body):
 
 def test_long_rows_are_cards_that_name_their_columns():
     body = arranged(written_table("question|add|replace|why", "count|1|2|<em>so</em>"))
-    assert 'class="table cards" role="table"' in body and body.count('role="row"') == 2 and body.count('role="columnheader"') == 4
+    assert 'class="table cards" role="table"' in body
+    assert body.count('role="row"') == 2 and body.count('role="columnheader"') == 4
     assert re.findall(r'<td role="cell" data-label="(\w+)"><p>(.*?)</p>', body) == [
         ("question", "count"), ("add", "1"), ("replace", "2"), ("why", "<em>so</em>")]
     assert "filters" not in body
@@ -163,12 +187,18 @@ def test_short_rows_stay_side_by_side():
     assert "cards" in arranged(written_table("symbol|meaning", f"{'many symbols, ' * 4}|short"))
 
 
-CLAIMS = written_table("|claim|verdict|where", "A01|nothing leaks|wrong: it does|here", "A02|noise|right, of privacy|there", "A03|wrongly said|imprecise|")
+CLAIMS = written_table(
+    "|claim|verdict|where",
+    "A01|nothing leaks|wrong: it does|here",
+    "A02|noise|right, of privacy|there",
+    "A03|wrongly said|imprecise|",
+)
 
 
 def test_verdicts_have_a_colour_and_claims_an_address():
     body = arranged(CLAIMS)
-    assert re.findall(r'<strong class="verdict (\w+)">(\w+)</strong>', body) == [("wrong",) * 2, ("right",) * 2, ("imprecise",) * 2]
+    verdicts = re.findall(r'<strong class="verdict (\w+)">(\w+)</strong>', body)
+    assert verdicts == [("wrong",) * 2, ("right",) * 2, ("imprecise",) * 2]
     assert re.findall(r'id="(\w+)"', body) == ["a01", "a02", "a03"] and '<a class="anchor" href="#a02">A02</a>' in body
     assert re.findall(r'data-verdict="(\w+)">(.*?)</button>', body) == [
         ("all", "all 3"), ("right", "right 1"), ("imprecise", "imprecise 1"), ("wrong", "wrong 1")]
@@ -186,7 +216,8 @@ def test_every_claim_is_right_imprecise_or_wrong(site):
     assert without_verdict(arranged(CLAIMS.replace("imprecise", "hard to say"))) == ["A03 wrongly said hard to say"]
 
 
-# ------------------------------------------------------------------------------------------------------------- the first pages
+# ------------------------------------------------------------------------------------------------------ the first pages
+
 
 def item(words, *links):
     paragraph = nodes.paragraph("", "", *(nodes.reference("", link) for link in links), nodes.Text(words))
@@ -194,26 +225,35 @@ def item(words, *links):
 
 
 def test_doors_are_links_and_nothing_else():
-    assert way.is_link(item("", "Start")) and not way.is_link(item(" here", "Start")) and not way.is_link(item("", "Start", "or not"))
+    assert way.is_link(item("", "Start"))
+    assert not way.is_link(item(" here", "Start")) and not way.is_link(item("", "Start", "or not"))
 
 
 def test_a_card_has_a_number_a_picture_and_facts():
     one = nodes.bullet_list("", item(": what it is", "Laplace"))
     way.make_card(one[0], "3.1", "<svg></svg>", "50 minutes")
-    assert one["classes"] == ["sections"] and one.astext() == '<svg></svg>\n\n3.1\u2002Laplace: what it is\n\n<p class="facts">50 minutes</p>'
+    assert one["classes"] == ["sections"]
+    assert one.astext() == '<svg></svg>\n\n3.1\u2002Laplace: what it is\n\n<p class="facts">50 minutes</p>'
 
 
 def test_a_thumbnail_is_the_first_explorer_without_letters():
-    page = ('<div class="explorer"><div class="controls" hidden></div><figure><svg role="img" viewBox="0 0 9 5" fill="none"><path d="M0 0h9"/>'
-            '<text x="1">1 &lt; 2</text></svg><figcaption aria-live="polite">')
-    env = SimpleNamespace(get_doctree=lambda section: nodes.container("", nodes.raw("", "<p></p>", format="html"), nodes.raw("", page, format="html")))
-    found = way.thumbnail(env, "a")
-    assert 'viewBox="0 0 9 5"' in found and '<path d="M0 0h9"/></svg>' in found and "text" not in found and 'aria-hidden="true"' in found
+    page = (
+        '<div class="explorer"><div class="controls" hidden></div>'
+        '<figure><svg role="img" viewBox="0 0 9 5" fill="none"><path d="M0 0h9"/>'
+        '<text x="1">1 &lt; 2</text></svg><figcaption aria-live="polite">'
+    )
+    tree = nodes.container("", nodes.raw("", "<p></p>", format="html"), nodes.raw("", page, format="html"))
+    found = way.thumbnail(SimpleNamespace(get_doctree=lambda section: tree), "a")
+    assert 'viewBox="0 0 9 5"' in found and '<path d="M0 0h9"/></svg>' in found
+    assert "text" not in found and 'aria-hidden="true"' in found
     assert way.thumbnail(SimpleNamespace(get_doctree=lambda section: nodes.container()), "a") == ""
 
 
 def counted(page):
-    return {words: int(count.replace(",", "")) for count, words in re.findall(r"<li><strong>([\d,]+)</strong> (.*?)</li>", page)}
+    return {
+        words: int(count.replace(",", ""))
+        for count, words in re.findall(r"<li><strong>([\d,]+)</strong> (.*?)</li>", page)
+    }
 
 
 def test_the_figures_on_the_first_page_are_those_of_the_book(site):
@@ -222,7 +262,9 @@ def test_the_figures_on_the_first_page_are_those_of_the_book(site):
     pages = [(site / path.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8") for path in sections]
     assert found["sections"] == len(sections)
     assert found["figures to move"] == sum(page.count('<div class="explorer">') for page in pages)
-    assert found["exercises"] == sum(len(re.findall(r'<div class="(?=[^"]*\badmonition\b)[^"]*\bexercise\b', page)) for page in pages)
+    assert found["exercises"] == sum(
+        len(re.findall(r'<div class="(?=[^"]*\badmonition\b)[^"]*\bexercise\b', page)) for page in pages
+    )
     assert found["tested statements"] == sum(path.read_text(encoding="utf-8").count('"# claim:') for path in sections)
 
 
@@ -230,7 +272,11 @@ def poor_chapters(site):
     for page in sorted(site.glob("chapters/*/index.html")):
         text = page.read_text(encoding="utf-8")
         sections = len(list((ROOT / page.relative_to(site)).parent.glob("*.ipynb")))
-        if text.count('<p class="facts">') != sections or text.count('class="thumb"') != sections or text.count('<p class="doors">') != 1:
+        if (
+            text.count('<p class="facts">') != sections
+            or text.count('class="thumb"') != sections
+            or text.count('<p class="doors">') != 1
+        ):
             yield page.parent.name
 
 
@@ -242,11 +288,13 @@ def test_a_chapter_has_a_card_for_each_section_and_a_button_to_begin(site, tmp_p
         (tmp_path / "chapters/attacks/index.html").write_text(text.replace(fault, "", 1), encoding="utf-8")
         assert list(poor_chapters(tmp_path)) == ["attacks"]
     first = (site / "intro.html").read_text(encoding="utf-8")
-    assert first.count('<p class="facts">') == first.count('class="thumb"') == len(list(site.glob("chapters/*/index.html"))) > 5
+    chapters = len(list(site.glob("chapters/*/index.html")))
+    assert first.count('<p class="facts">') == first.count('class="thumb"') == chapters > 5
     assert re.search(r'<ul class="doors[^>]*>\s*<li><p><a [^>]*href="chapters/attacks/linkage.html"', first)
 
 
-# --------------------------------------------------------------------------------------------------------------------- searches
+# ------------------------------------------------------------------------------------------------------------- searches
+
 
 @pytest.mark.parametrize(("words", "shown"), [
     ("Short. Words that a reader meets first.", "Short. Words that a reader meets first."),
@@ -254,13 +302,18 @@ def test_a_chapter_has_a_card_for_each_section_and_a_button_to_begin(site, tmp_p
     ("no end, " * 50, "no end, " * 29 + "no end, …"),
 ])
 def test_a_page_is_told_by_its_first_words(words, shown):
-    doctree = nodes.section("", nodes.container("", nodes.paragraph("", "This stands in a cell and is not told.")), nodes.paragraph("", "too short"))
+    doctree = nodes.section(
+        "",
+        nodes.container("", nodes.paragraph("", "This stands in a cell and is not told.")),
+        nodes.paragraph("", "too short"),
+    )
     assert summaries.first_words(doctree) == ""
     doctree += nodes.paragraph("", words)
     assert summaries.first_words(doctree) == shown
 
 
-# ------------------------------------------------------------------------------------------------------- what is done once
+# ---------------------------------------------------------------------------------------------------- what is done once
+
 
 class Read:
     """An environment that counts how often a document is read."""
@@ -278,7 +331,8 @@ class Read:
 def test_a_document_is_read_once_for_all_numbers_in_it_and_again_when_it_may_have_changed():
     resolve = quick.remembering(lambda domain, env, page, place: (env.get_doctree(page), env.config, place))
     env, other = Read(), Read()
-    assert [resolve(None, env, "a", place) for place in (1, 2)] == [("a, 1", "as configured", place) for place in (1, 2)]
+    wanted = [("a, 1", "as configured", place) for place in (1, 2)]
+    assert [resolve(None, env, "a", place) for place in (1, 2)] == wanted
     assert resolve(None, other, "a", 3) == ("a, 1", "as configured", 3) and (env.count, other.count) == (1, 1)
     quick.forget()
     assert resolve(None, env, "a", 4)[0] == "a, 2"

@@ -46,7 +46,8 @@ def walk(page):
             const stage = document.querySelector(".stage"), zoom = +document.querySelector(".fit").style.zoom;
             const box = one.getBoundingClientRect(), room = stage.getBoundingClientRect();
             return {left: box.left - room.left, right: room.right - box.right, zoom,
-                    cut: Math.max(0, ...[...one.querySelectorAll("pre")].map(code => code.scrollWidth - code.clientWidth)),
+                    cut: Math.max(0, ...[...one.querySelectorAll("pre")]
+                        .map(code => code.scrollWidth - code.clientWidth)),
                     high: stage.scrollHeight - stage.clientHeight, folded: Boolean(one.closest(".solution, .dropdown")),
                     empty: !one.textContent.trim() && !one.querySelector("img")};
         }""")
@@ -80,7 +81,9 @@ def test_what_does_not_fit_is_noticed(present):
     assert any("wider" in complaint for complaint in walk(page))
 
 
-@pytest.mark.parametrize(("anchor", "picture"), [("cell-explorer-stream", ".explorer figure > svg"), ("fig-svt-stream", "figure img")])
+@pytest.mark.parametrize(
+    ("anchor", "picture"), [("cell-explorer-stream", ".explorer figure > svg"), ("fig-svt-stream", "figure img")]
+)
 def test_a_picture_stands_beside_its_words_and_fills_the_height(present, anchor, picture):
     page = present(f"?present#{anchor}")
     shown(page).wait_for()

@@ -19,7 +19,8 @@ CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 TOC = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------------------------------- tools/notebooks.py
+# --------------------------------------------------------------------------------------------------- tools/notebooks.py
+
 
 def untidy():
     """A notebook as Jupyter leaves it: timings, widgets, pictures and counts out of order."""
@@ -33,7 +34,9 @@ def untidy():
     cell = new_code_cell("answer   \n", id="answer", execution_count=41, outputs=outputs)
     cell.metadata.update(execution={"shell.execute_reply": "now"}, tags=["remove-cell"], collapsed=False)
     nb = new_notebook(cells=[new_markdown_cell("# ε", id="title"), cell])
-    nb.metadata.update(widgets={"application/vnd.jupyter.widget-state+json": {"state": {}}}, language_info={"version": "3.99"})
+    nb.metadata.update(
+        widgets={"application/vnd.jupyter.widget-state+json": {"state": {}}}, language_info={"version": "3.99"}
+    )
     return nb
 
 
@@ -53,10 +56,17 @@ def test_the_normal_form_keeps_what_is_compared_and_nothing_else():
 
 
 def test_a_solution_shows_neither_its_first_line_nor_its_output():
-    nb = new_notebook(cells=[new_markdown_cell("```{solution-start} ex-a\n```", id="start"), new_code_cell("check.a(7)", id="solution"),
-                             new_markdown_cell("```{solution-end}\n```", id="end"), new_code_cell("7", id="after")])
+    nb = new_notebook(
+        cells=[
+            new_markdown_cell("```{solution-start} ex-a\n```", id="start"),
+            new_code_cell("check.a(7)", id="solution"),
+            new_markdown_cell("```{solution-end}\n```", id="end"),
+            new_code_cell("7", id="after"),
+        ]
+    )
     solution, after = (cell for cell in notebooks.normalise(nb).cells if cell.cell_type == "code")
-    assert solution.source == "# a solution\ncheck.a(7)" and solution.metadata == {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
+    assert solution.source == "# a solution\ncheck.a(7)"
+    assert solution.metadata == {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
     assert after.source == "7" and after.metadata == {}
 
 
@@ -86,8 +96,12 @@ def test_the_normal_form_is_a_fixed_point():
     ('"one\\n"', '"<object at 0x7f3a5c1d>\\n"', "another machine"),
     ('"one\\n"', '"/home/me/book\\n"', "another machine"),
     ('"answer"\n', '""\n', "empty"),
-    ('"data": {\n      "text/plain": [\n       "two"\n      ]\n     },\n     "execution_count": 1,\n     "metadata": {},\n'
-     '     "output_type": "execute_result"', '"ename": "NameError", "evalue": "", "traceback": [], "output_type": "error"', "NameError"),
+    (
+        '"data": {\n      "text/plain": [\n       "two"\n      ]\n     },\n'
+        '     "execution_count": 1,\n     "metadata": {},\n     "output_type": "execute_result"',
+        '"ename": "NameError", "evalue": "", "traceback": [], "output_type": "error"',
+        "NameError",
+    ),
 ])
 def test_check_refuses(right, wrong, word):
     assert right in tidy()
@@ -123,11 +137,14 @@ SCRIPTS = ["benchmarks/checkers.py", "benchmarks/engine.py", "benchmarks/pages.p
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_script_finds_what_it_imports_wherever_it_is_called(script, tmp_path):
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, ROOT / script, "--help"], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, ROOT / script, "--help"], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and "usage:" in done.stdout, done.stderr
 
 
-# --------------------------------------------------------------------------------------------------------- the book's build
+# ----------------------------------------------------------------------------------------------------- the book's build
+
 
 def test_every_chapter_has_a_number_in_the_plan():
     folders = set(re.findall(r"chapters/(\w+)/", TOC))
@@ -148,8 +165,11 @@ def test_make_calls_the_plain_commands(target, command):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
-@pytest.mark.parametrize(("python", "said"), [("no-such-python", "there is no no-such-python"), ("old", "Python 3.11 or newer is needed"),
-                                              ("bare", "python3-venv")])
+@pytest.mark.parametrize(("python", "said"), [
+    ("no-such-python", "there is no no-such-python"),
+    ("old", "Python 3.11 or newer is needed"),
+    ("bare", "python3-venv"),
+])
 def test_make_says_what_is_missing(python, said, tmp_path):
     for name in ("Makefile", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -158,15 +178,19 @@ def test_make_says_what_is_missing(python, said, tmp_path):
         (tmp_path / python).write_text(f'#!/bin/sh\ncase "$*" in {refuse[python]} esac\n', encoding="utf-8")
         (tmp_path / python).chmod(0o755)
         python = f"./{python}"
-    done = subprocess.run(["make", "book", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "book", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode != 0 and said in done.stdout
 
 
-# ------------------------------------------------------------------------------------------------------- what is in the files
+# ------------------------------------------------------------------------------------------------- what is in the files
 
 BROWSER = "/usr/bin/chromium"       # where the tests look first; the only path of a machine that may be written down
 UNWANTED = {
-    "a package registry": re.compile(r"pypi\.org|pythonhosted|registry\.npmjs|registry\.yarnpkg|conda\.anaconda|proxy\.golang|--index-url"),
+    "a package registry": re.compile(
+        r"pypi\.org|pythonhosted|registry\.npmjs|registry\.yarnpkg|conda\.anaconda|proxy\.golang|--index-url"
+    ),
     "a path of one machine": re.compile(r"(?<![\w.~])/(?:home|root|Users|work|opt|tmp|mnt|srv)/\w"),
     "the end of a line": re.compile(r"[ \t]+$", re.MULTILINE),
     "a carriage return": re.compile(r"\r"),
@@ -178,7 +202,11 @@ EXEMPT = {"tests/book/test_tools.py", "tools/notebooks.py"}
 
 def faults(text):
     found = [what for what, pattern in UNWANTED.items() if pattern.search(text)]
-    return found + ["no newline at its end"] * (not text.endswith("\n")) + ["empty lines at its end"] * text.endswith("\n\n")
+    return (
+        found
+        + ["no newline at its end"] * (not text.endswith("\n"))
+        + ["empty lines at its end"] * text.endswith("\n\n")
+    )
 
 
 def tracked_files():
@@ -200,28 +228,45 @@ def text_of(path):
 
 
 def test_the_files_are_clean():
-    found = [f"{path}: {fault}" for path in tracked_files() if path not in EXEMPT and (text := text_of(path)) for fault in faults(text)]
+    found = [
+        f"{path}: {fault}"
+        for path in tracked_files()
+        if path not in EXEMPT and (text := text_of(path))
+        for fault in faults(text)
+    ]
     assert not found, "\n".join(found)
 
 
 def test_nothing_generated_or_foreign_is_tracked():
-    found = [path for path in tracked_files() if re.search(r"(^|/)(_build|\.venv|__pycache__|node_modules)/|\.(min\.js|pyc|woff2?)$", path)]
+    found = [
+        path
+        for path in tracked_files()
+        if re.search(r"(^|/)(_build|\.venv|__pycache__|node_modules)/|\.(min\.js|pyc|woff2?)$", path)
+    ]
     assert found == []
 
 
-@pytest.mark.parametrize("text", ["https://pypi.org/simple\n", "see /home/me/x\n", "trailing \n", "a\r\n", "a\n\n", "a", "<<<<<<< HEAD\n"])
+@pytest.mark.parametrize(
+    "text", ["https://pypi.org/simple\n", "see /home/me/x\n", "trailing \n", "a\r\n", "a\n\n", "a", "<<<<<<< HEAD\n"]
+)
 def test_an_unclean_text_is_noticed(text):
     assert len(faults(text)) == 1
 
 
-@pytest.mark.parametrize("text", ["#!/usr/bin/env bash\n", f"{BROWSER}\n", "https://doi.org/10.1/home/x\n", "../work/x\n"])
+@pytest.mark.parametrize(
+    "text", ["#!/usr/bin/env bash\n", f"{BROWSER}\n", "https://doi.org/10.1/home/x\n", "../work/x\n"]
+)
 def test_a_clean_text_is_accepted(text):
     assert faults(text) == []
 
 
 def test_ruff_finds_nothing():
     """Its rules are in pyproject.toml."""
-    process = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT], capture_output=True, text=True)
+    process = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
+        capture_output=True,
+        text=True,
+    )
     assert process.returncode == 0, process.stdout
 
 
@@ -230,7 +275,16 @@ def test_seconds_are_told_by_concern():
         def __init__(self, nodeid, duration):
             self.nodeid, self.duration = nodeid, duration
 
-    took = {"tests/book/test_site.py::a": 3, "chapters/a/b.ipynb::Cell 1": 2, "chapters/a/b.ipynb::Cell 2": 2, "dplib/audit.py::dplib.audit": 1}
+    took = {
+        "tests/book/test_site.py::a": 3,
+        "chapters/a/b.ipynb::Cell 1": 2,
+        "chapters/a/b.ipynb::Cell 2": 2,
+        "dplib/audit.py::dplib.audit": 1,
+    }
     found = conftest.seconds_by_concern([Report(*one) for one in took.items()])
-    assert list(found.items())[:3] == [("notebooks as committed", 4), ("the pages in a browser, and their build", 3), (conftest.THE_REST, 1)]
+    assert list(found.items())[:3] == [
+        ("notebooks as committed", 4),
+        ("the pages in a browser, and their build", 3),
+        (conftest.THE_REST, 1),
+    ]
     assert sum(found.values()) == 8

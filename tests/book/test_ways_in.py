@@ -1,4 +1,4 @@
-"""What the README promises to somebody who follows it: one line that installs enough, and nothing that only POSIX systems have."""
+"""What the README promises: one line installs enough, and nothing needs what only POSIX systems have."""
 import ast
 import functools
 import json
@@ -17,10 +17,17 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
 STUDY_LINE = 'python3 -m venv .venv && .venv/bin/pip install ".[study]" && .venv/bin/jupyter lab intro.ipynb'
 NOT_FOR_WINDOWS = ROOT / "provable_privacy" / "rerun.py"       # a lecturer's, and there it says so
-OWN_TOOLS = [path for folder in ("dplib", "provable_privacy", "tools", "data") for path in (ROOT / folder).rglob("*.py") if path != NOT_FOR_WINDOWS]
+OWN_TOOLS = [
+    path
+    for folder in ("dplib", "provable_privacy", "tools", "data")
+    for path in (ROOT / folder).rglob("*.py")
+    if path != NOT_FOR_WINDOWS
+]
 POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios"}
-POSIX_CALLS = re.compile(r"os\.(fork|getuid|geteuid|getgid|uname|wait\w*|nice|chown|killpg|setsid|symlink|mkfifo|getloadavg|sched_\w+)"
-                         r"|signal\.(SIGALRM|alarm|SIGKILL|SIGHUP|setitimer)|multiprocessing\.get_context\(.fork")
+POSIX_CALLS = re.compile(
+    r"os\.(fork|getuid|geteuid|getgid|uname|wait\w*|nice|chown|killpg|setsid|symlink|mkfifo|getloadavg|sched_\w+)"
+    r"|signal\.(SIGALRM|alarm|SIGKILL|SIGHUP|setitimer)|multiprocessing\.get_context\(.fork"
+)
 
 
 def code_of(notebook):
@@ -28,7 +35,10 @@ def code_of(notebook):
 
 
 def sources():
-    return [*((path, path.read_text(encoding="utf-8")) for path in OWN_TOOLS), *((path, code_of(path)) for path in NOTEBOOKS)]
+    return [
+        *((path, path.read_text(encoding="utf-8")) for path in OWN_TOOLS),
+        *((path, code_of(path)) for path in NOTEBOOKS),
+    ]
 
 
 def imported(code):
@@ -59,7 +69,11 @@ distributions = functools.cache(packages_distributions)
 
 def missing_from(extra, code):
     """The packages that the code imports and the extra does not install."""
-    return {name for name in imported(code) if not {one.lower().replace("_", "-") for one in distributions().get(name, [name])} & required(extra)}
+    return {
+        name
+        for name in imported(code)
+        if not {one.lower().replace("_", "-") for one in distributions().get(name, [name])} & required(extra)
+    }
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -86,21 +100,33 @@ def only_posix(code):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Call) and POSIX_CALLS.match(ast.unparse(node)):
             yield ast.unparse(node)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"/(tmp|dev|proc|usr|etc)(/|$)", node.value):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.match(r"/(tmp|dev|proc|usr|etc)(/|$)", node.value)
+        ):
             yield repr(node.value)
-        if isinstance(node, ast.Call) and opens_text(node) and not any(keyword.arg in ("encoding", None) for keyword in node.keywords):
+        if (
+            isinstance(node, ast.Call)
+            and opens_text(node)
+            and not any(keyword.arg in ("encoding", None) for keyword in node.keywords)
+        ):
             yield f"no encoding: {ast.unparse(node)}"
 
 
 def imported_anything(tree):
-    return {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} | {
-        node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    whole = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    parts = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {name.split(".")[0] for name in whole + parts}
 
 
 def opens_text(call):
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    modes = [argument.value for argument in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
-             if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+    modes = [
+        argument.value
+        for argument in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     opens = name == "open" and ast.unparse(call.func) not in ("Image.open", "pikepdf.open")
     return name in ("read_text", "write_text") or (opens and not any("b" in mode for mode in modes[-1:]))
 
@@ -111,23 +137,28 @@ def test_nothing_that_a_reader_runs_needs_posix():
 
 
 @pytest.mark.parametrize("code", [
-    "import fcntl", "from resource import getrusage", "os.fork()", "signal.alarm(3)", "path = '/dev/null'", "open('a.csv')",
-    "path.read_text()", "path.write_text('ε')", "multiprocessing.get_context('fork')",
+    "import fcntl", "from resource import getrusage", "os.fork()", "signal.alarm(3)", "path = '/dev/null'",
+    "open('a.csv')", "path.read_text()", "path.write_text('ε')", "multiprocessing.get_context('fork')",
 ])
 def test_what_needs_posix_is_noticed(code):
     assert list(only_posix(code))
 
 
-@pytest.mark.parametrize("code", ["open(path, 'rb')", "path.read_text(encoding='utf-8')", "gzip.open(path, 'wt', encoding='utf-8')", "os.environ"])
+@pytest.mark.parametrize(
+    "code",
+    ["open(path, 'rb')", "path.read_text(encoding='utf-8')", "gzip.open(path, 'wt', encoding='utf-8')", "os.environ"],
+)
 def test_what_runs_everywhere_is_accepted(code):
     assert list(only_posix(code)) == []
 
 
 def test_linear_algebra_keeps_to_one_thread_in_a_notebook():
-    """On a busy machine the threads of a small product wait for each other: a section took three minutes instead of ten seconds."""
+    """On a busy machine the threads of a small product wait for each other: ten seconds become three minutes."""
     ask = ("import json, provable_privacy, threadpoolctl\n"
            "print(json.dumps([[pool['user_api'], pool['num_threads']] for pool in threadpoolctl.threadpool_info()]))")
     free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, encoding="utf-8", env=free, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, encoding="utf-8", env=free, check=True
+    )
     threads = [number for kind, number in json.loads(done.stdout) if kind == "blas"]
     assert threads and set(threads) == {1}

@@ -4,8 +4,15 @@ import gzip
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2, "reduced_motion": "reduce"}
-AS_THEY_ARE = {".woff", ".woff2", ".ttf", ".png", ".webp", ".jpg", ".gif", ".ico"}      # servers compress the others, which are text
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "is_mobile": True,
+    "has_touch": True,
+    "device_scale_factor": 2,
+    "reduced_motion": "reduce",
+}
+# servers compress the others, which are text
+AS_THEY_ARE = {".woff", ".woff2", ".ttf", ".png", ".webp", ".jpg", ".gif", ".ico"}
 
 SETTLED = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
@@ -27,9 +34,10 @@ def weight(path: Path) -> float:
 
 
 def asked_for(browser, address: str, look=lambda page: None) -> list[str]:
-    """The files that a page asks its own host for until it has settled, on a phone that has seen nothing yet and does not scroll.
+    """The files that a page asks its own host for until it has settled; then look(page) looks at it.
 
-    Then look(page) looks at it."""
+    The page is on a phone that has seen nothing yet and does not scroll.
+    """
     context, found = browser.new_context(**PHONE), []
     page = context.new_page()
     page.on("request", lambda request: found.append(urlsplit(request.url)))

@@ -1,7 +1,7 @@
 """The common tests of the exercise checkers, over the tables of a section's answers.
 
-A file of `answers` is named as its section and has the tables SOLUTIONS and WRONG, perhaps STUBS, UNUSUAL and LEAKS, and
-tests of its own:
+A file of `answers` is named as its section and has the tables SOLUTIONS and WRONG, perhaps STUBS, UNUSUAL and LEAKS,
+and tests of its own:
 
     SOLUTIONS   (checker, make): `make(seed)` gives the solution with luck of its own
     WRONG       (checker, answer, piece): `piece` must be said
@@ -99,6 +99,7 @@ def tests(module, stubs, solutions, wrong, unusual=(), leaks=()):
                 # the words of WRONG are tested there; here half of the time would go into finding words
                 monkeypatch.setattr(judge, "NAMING", False)
                 said = says(checker, answer)
-                assert said.startswith(f"✗ {checker.__name__}: ") and "does not have the expected form" not in said, said
+                assert said.startswith(f"✗ {checker.__name__}: "), said
+                assert "does not have the expected form" not in said, said
 
     return TestCheckers
