@@ -7,10 +7,10 @@
 
 Without FILES: intro.ipynb and every notebook under chapters/.
 
-Normal form: text outputs and the execution counts 1, 2, 3, …; no pictures, no widgets, no timings, no metadata but
-what the book reads; a solution shows neither its first line nor its output before it is opened in JupyterLab, and claims
-and plotting code are folded there. The text outputs stay because `pytest --nbval` compares them; a notebook whose counts are null
-passes nbval while testing nothing, so `check` refuses it.
+Normal form: text outputs and the execution counts 1, 2, 3, …; no pictures, no widgets, no timings, no metadata but what
+the book reads; a solution shows neither its first line nor its output before it is opened in JupyterLab, and claims and
+plotting code are folded there. The text outputs stay because `pytest --nbval` compares them; a notebook whose counts
+are null passes nbval while testing nothing, so `check` refuses it.
 """
 import argparse
 import json
@@ -35,7 +35,9 @@ GATE = re.compile(r"\{solution-(start|end)\}")     # a written proof has both in
 DROPPED_MIME = re.compile(r"image/|application/vnd\.jupyter\.widget-")
 GOOD_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]+)?")
-ONLY_HERE = re.compile(r"0x[0-9a-f]{6,}|/tmp/|/home/|/root/|/Users/|[A-Z]:\\|site-packages|ipykernel_\d|\bT_[0-9a-f]{5}")
+ONLY_HERE = re.compile(
+    r"0x[0-9a-f]{6,}|/tmp/|/home/|/root/|/Users/|[A-Z]:\\|site-packages|ipykernel_\d|\bT_[0-9a-f]{5}"
+)
 
 
 def read(path):
@@ -50,7 +52,9 @@ def normalise(nb):
     """Bring a notebook into normal form, in place, and return it."""
     count, in_solution = 0, False
     for cell in nb.cells:
-        cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT_IN_CELLS and value})
+        cell.metadata = nbformat.from_dict(
+            {key: value for key, value in cell.metadata.items() if key in KEPT_IN_CELLS and value}
+        )
         cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
         if cell.cell_type == "markdown":
             gates = GATE.findall(cell.source)
@@ -86,7 +90,9 @@ def normal_outputs(outputs, count):
             continue
         if output.output_type in ("display_data", "execute_result"):
             output.metadata = nbformat.from_dict({})
-            output.data = nbformat.from_dict({mime: data for mime, data in output.data.items() if not DROPPED_MIME.match(mime)})
+            output.data = nbformat.from_dict(
+                {mime: data for mime, data in output.data.items() if not DROPPED_MIME.match(mime)}
+            )
             if not output.data:
                 continue
         if output.output_type == "execute_result":
@@ -99,7 +105,8 @@ def normal_outputs(outputs, count):
 
 def dumps(nb):
     nbformat.validate(nb)
-    return json.dumps(nbformat.v4.rwbase.split_lines(nbformat.from_dict(nb)), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    nb = nbformat.v4.rwbase.split_lines(nbformat.from_dict(nb))
+    return json.dumps(nb, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def run(path):
@@ -131,8 +138,12 @@ def complaints(text):
         ids = [cell.get("id") for cell in json.loads(text)["cells"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return [f"no notebook ({type(error).__name__})"]
-    if len(set(ids)) < len(ids) or None in ids:     # nbformat would give new ones without a word
-        return [f"{one}: two cells have this id, or none" for one in sorted(set(ids), key=str) if ids.count(one) > 1 or one is None]
+    if len(set(ids)) < len(ids) or None in ids:  # nbformat would give new ones without a word
+        return [
+            f"{one}: two cells have this id, or none"
+            for one in sorted(set(ids), key=str)
+            if ids.count(one) > 1 or one is None
+        ]
     nb = nbformat.reads(text, as_version=4)
     found, count = [], 0
     for cell in nb.cells:
@@ -141,13 +152,16 @@ def complaints(text):
         if cell.cell_type == "code":
             count += 1
             found += [f"{cell.id}: {what}" for what in code_complaints(cell, count)]
-    return found or ([] if dumps(normalise(nb)) == text else ["not in normal form: run `python tools/notebooks.py format`"])
+    return found or (
+        [] if dumps(normalise(nb)) == text else ["not in normal form: run `python tools/notebooks.py format`"]
+    )
 
 
 def show(path):
     """The notebook as plain text: every cell under its id, text outputs behind a bar."""
     for cell in read(path).cells:
-        print(f"[{cell.id}] {cell.cell_type} {json.dumps(cell.metadata, ensure_ascii=False) if cell.metadata else ''}".rstrip())
+        metadata = json.dumps(cell.metadata, ensure_ascii=False) if cell.metadata else ""
+        print(f"[{cell.id}] {cell.cell_type} {metadata}".rstrip())
         print(cell.source)
         for output in cell.get("outputs", []):
             text = output.get("text") or output.get("data", {}).get("text/plain") or output.get("ename", "")

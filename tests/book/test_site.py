@@ -39,7 +39,8 @@ def files_of(toc):
 PAGES = [*files_of(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))), *GENERATED]
 
 
-# ---------------------------------------------------------------------------------------------------------------- the build
+# ------------------------------------------------------------------------------------------------------------ the build
+
 
 def test_the_book_builds_without_a_warning(build_log):
     troubles = [line for line in build_log.splitlines() if re.search(r"WARNING|ERROR|Error:", line)]
@@ -53,7 +54,8 @@ def test_every_page_is_tested(site):
     assert built == {*PAGES, "index"}       # index.html sends its reader to the first page
 
 
-# -------------------------------------------------------------------------------------------------- what the files alone tell
+# -------------------------------------------------------------------------------------------- what the files alone tell
+
 
 class Page:
     """The text of one page, and its anchors, links and pictures."""
@@ -123,14 +125,15 @@ def test_no_explorer_needs_a_library(site):
     assert not any("jupyter.widget" in page.text for page in pages_under(site).values())
 
 
-# ------------------------------------------------------------------------------------------------------------- in a browser
+# --------------------------------------------------------------------------------------------------------- in a browser
 
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 CONTRAST = "color-contrast"                      # by far the slowest rule: asked of one text of each look, see SAMPLE
 AXE += f"axe.configure({{rules: [{{id: '{CONTRAST}', selector: '[data-sample]'}}]}});"
 NARROW_RULES = ["scrollable-region-focusable", "target-size"]       # what depends on the width of the window
 
-ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"     # no other host answers, and what two pages share is fetched once
+# no other host answers, and what two pages share is fetched once
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 READY = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
@@ -138,18 +141,20 @@ READY = """async () => {
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
 
-SAMPLE = """known => {                               // mark one text of each look that is not known: how many texts there are, and what is new
+# marks one text of each look that is not known: how many texts there are, and what is new
+SAMPLE = """known => {
     const seen = new Set(known), fresh = [], ground = new Map();
     let texts = 0;
     const grounds = e => {                       // of what shows through from the elements around
         if (!e) return "";
         if (!ground.has(e)) {
-            const style = getComputedStyle(e), own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter].join();
+            const style = getComputedStyle(e);
+            const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter].join();
             ground.set(e, (own === "rgba(0, 0, 0, 0),none,1,none" ? "" : own + "/") + grounds(e.parentElement));
         }
         return ground.get(e);
     };
-    const judged = (e, words) => {               // axe says nothing of single letters, of drawings, and of what is not shown
+    const judged = (e, words) => {               // axe says nothing of single letters, drawings and what is hidden
         const box = e.getBoundingClientRect();
         return words.trim().length > 1 && !e.closest("math, svg") && box.width > 1 && box.right > 0 && box.bottom > 0
             && e.checkVisibility({opacityProperty: true, visibilityProperty: true});
@@ -158,39 +163,53 @@ SAMPLE = """known => {                               // mark one text of each lo
     const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (text.nextNode()) {
         const e = text.currentNode.parentElement;
-        if (!text.currentNode.data.trim() || e.closest("script, style, noscript, template") || !e.getClientRects().length) continue;
+        if (!text.currentNode.data.trim() || e.closest("script, style, noscript, template")) continue;
+        if (!e.getClientRects().length) continue;
         const style = getComputedStyle(e);
-        const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, style.visibility, grounds(e)].join("|");
+        const own = [style.color, style.fontSize, style.fontWeight, style.textShadow, style.visibility];
+        const look = [...own, grounds(e)].join("|");
         texts += 1;
-        if (judged(e, text.currentNode.data) && !seen.has(look)) { seen.add(look); e.setAttribute("data-sample", fresh.push(look) - 1); }
+        if (judged(e, text.currentNode.data) && !seen.has(look)) {
+            seen.add(look);
+            e.setAttribute("data-sample", fresh.push(look) - 1);
+        }
     }
     return [texts, fresh];
 }"""
 
-CONTRASTS = """async () => {                     // what axe says of the contrast of the marked texts, and the marks of those that have enough
+# what axe says of the contrast of the marked texts, and the marks of those that have enough
+CONTRASTS = """async () => {
     const found = await axe.run({runOnly: ["color-contrast"], resultTypes: ["violations", "passes"], preload: false});
-    const enough = found.passes.flatMap(one => one.nodes).map(node => +document.querySelector(node.target[0]).dataset.sample);
+    const enough = found.passes.flatMap(one => one.nodes)
+        .map(node => +document.querySelector(node.target[0]).dataset.sample);
     return [found.violations, enough];
 }"""
 
-EMPTIED = """() => {                                // two thirds of a page's elements draw formulas and colour code: axe has nothing to judge in them
+# two thirds of a page's elements draw formulas and colour code: axe has nothing to judge in them
+EMPTIED = """() => {
     const still = e => !e.querySelector("a, button, [tabindex], [data-sample]");
     const drawn = [...document.querySelectorAll("mjx-math[aria-hidden=true]")].filter(still)
         .map(e => [e, [...e.childNodes], e.style.cssText, e.getBoundingClientRect()]);
-    const coloured = [...document.querySelectorAll("pre")].filter(still).map(e => [e, [...e.childNodes], e.style.cssText]);
+    const coloured = [...document.querySelectorAll("pre")].filter(still)
+        .map(e => [e, [...e.childNodes], e.style.cssText]);
     for (const [e, , , {width, height}] of drawn) {
         e.replaceChildren();
         e.style.cssText += `; display: inline-block; box-sizing: border-box; width: ${width}px; height: ${height}px`;
     }
     for (const [e] of coloured) e.textContent = e.textContent;
-    window.filled = () => [...drawn, ...coloured].forEach(([e, parts, style]) => { e.replaceChildren(...parts); e.style.cssText = style; });
+    window.filled = () => [...drawn, ...coloured].forEach(([e, parts, style]) => {
+        e.replaceChildren(...parts);
+        e.style.cssText = style;
+    });
 }"""
 
 LOOK = r"""() => {
     const found = [], page = document.documentElement;
     if (page.scrollWidth > window.innerWidth) {
-        const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > window.innerWidth + 1);
-        found.push(`overflow: ${page.scrollWidth} px wide, ${wide.slice(-3).map(e => e.outerHTML.slice(0, 80)).join(" | ")}`);
+        const wide = [...document.querySelectorAll("body *")]
+            .filter(e => e.getBoundingClientRect().right > window.innerWidth + 1).slice(-3);
+        const shown = wide.map(e => e.outerHTML.slice(0, 80)).join(" | ");
+        found.push(`overflow: ${page.scrollWidth} px wide, ${shown}`);
     }
     for (const e of document.querySelectorAll(".math"))
         if (!e.querySelector("mjx-container")) found.push(`raw mathematics: ${e.textContent.slice(0, 60)}`);
@@ -241,7 +260,9 @@ def address(site, serve):
 def browser():
     path = chromium() or pytest.skip(NO_BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--disable-gpu", "--disable-background-networking", ALONE])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--disable-gpu", "--disable-background-networking", ALONE]
+        )
         yield browser
         browser.close()
 
@@ -250,12 +271,16 @@ class Reader:
     """One browser window, which notes what should not happen while a page loads."""
 
     def __init__(self, browser):
-        self.good = set()                        # looks whose contrast has been found enough, on this page or one before
+        self.good = set()  # looks whose contrast has been found enough, on this page or one before
         self.context = browser.new_context(reduced_motion="reduce")
         self.page = self.context.new_page()
         self.noted = []
-        self.page.on("request", lambda request: self.note(self.foreign(request.url), f"another host: {request.url[:100]}"))
-        self.page.on("response", lambda response: self.note(response.status >= 400, f"status {response.status}: {response.url}"))
+        self.page.on(
+            "request", lambda request: self.note(self.foreign(request.url), f"another host: {request.url[:100]}")
+        )
+        self.page.on(
+            "response", lambda response: self.note(response.status >= 400, f"status {response.status}: {response.url}")
+        )
         self.page.on("console", lambda message: self.note(message.type == "error", f"console: {message.text[:200]}"))
         self.page.on("pageerror", lambda error: self.note(True, f"page error: {str(error)[:200]}"))
 
@@ -280,7 +305,7 @@ class Reader:
 
     @contextlib.contextmanager
     def emptied(self):
-        """Formulas keep their places, and what a screen reader says of them, but not what draws them; code its letters, in one colour."""
+        """Formulas keep their places and words, but not what draws them; code keeps its letters, in one colour."""
         self.page.evaluate(EMPTIED)
         yield
         self.page.evaluate("filled()")
@@ -293,10 +318,14 @@ class Reader:
             yield f"axe, {violation['impact']}: {violation['id']} ×{times}, {first['html'][:120]}: {why[:200]}"
 
     def axe(self, **options):
-        yield from self.told(self.page.evaluate(f"axe.run({{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})")["violations"])
+        call = f"axe.run({{resultTypes: ['violations'], preload: false, ...{json.dumps(options)}}})"
+        yield from self.told(self.page.evaluate(call)["violations"])
 
     def contrast(self, scheme):
-        """Texts that are too pale in the colour scheme that is on, of those that look as no text did before: colour, size, weight and grounds."""
+        """Texts that are too pale in the colour scheme that is on, among those that look as no text did before.
+
+        A look is colour, size, weight and grounds.
+        """
         texts, looks = self.page.evaluate(SAMPLE, sorted(self.good))
         if not texts:
             yield f"{scheme}: no text to look at"
@@ -352,26 +381,34 @@ def seen_in(explorer):
     """What an open page shows of an explorer: picture, its name, sentence."""
     return explorer.evaluate("""box => {
         const picture = box.querySelector("[role=img]"), words = box.querySelector("[aria-live=polite]");
-        return {picture: picture.innerHTML, name: picture.getAttribute("aria-label"), words: words && words.textContent};
+        return {picture: picture.innerHTML, name: picture.getAttribute("aria-label"),
+                words: words && words.textContent};
     }""")
 
 
 def still_controls(page):
-    """The controls of an open page that do not move picture, words and value by the arrow keys, each from where the page begins."""
+    """The controls of an open page that do not move picture, words and value by the arrow keys.
+
+    Each control is tried from where the page begins.
+    """
     for explorer in page.locator(".explorer").all():
         for slider in explorer.locator("input[type=range]").all():
             name = slider.evaluate("slider => slider.labels.length ? slider.labels[0].textContent.trim() : ''")
             start, seen = slider.input_value(), []
             for key in ("Home", "End"):
                 slider.press(key)
-                shown = slider.evaluate("slider => [slider.getAttribute('aria-valuetext'), slider.parentNode.nextSibling.textContent]")
+                shown = slider.evaluate(
+                    "slider => [slider.getAttribute('aria-valuetext'), slider.parentNode.nextSibling.textContent]"
+                )
                 seen.append({**seen_in(explorer), "value": shown[0], "value beside it": shown[1]})
             slider.press("ArrowLeft")
             if slider.input_value() == slider.get_attribute("max"):
                 yield f"{name}: an arrow key moves nothing"
             slider.fill(start)                   # another slider may mean nothing at the end of this one
             low, high = seen
-            yield from (f"{name or 'a slider'}: the same {what} at both ends" for what in low if low[what] == high[what])
+            yield from (
+                f"{name or 'a slider'}: the same {what} at both ends" for what in low if low[what] == high[what]
+            )
             if not name:
                 yield "a slider has no label"
         for group in explorer.get_by_role("radiogroup").all():
@@ -384,7 +421,11 @@ def still_controls(page):
                 seen.append(seen_in(explorer))
             if not choices[start].is_checked():
                 yield f"{name}: the arrow keys do not lead around"
-            yield from (f"{name}: the same {what} for all names" for what in ("picture", "words") if len({one[what] for one in seen}) == 1)
+            yield from (
+                f"{name}: the same {what} for all names"
+                for what in ("picture", "words")
+                if len({one[what] for one in seen}) == 1
+            )
         shown = seen_in(explorer)
         if shown["words"] is None or shown["words"] != (shown["name"] or "").replace("^", ""):
             yield "the picture's name is not the sentence"
@@ -395,26 +436,32 @@ def explorer_pages(site):
     return [path.relative_to(site).as_posix() for path, page in pages if 'class="explorer"' in page.text]
 
 
-CROWDED = """() => {                                // all frames of all explorers of a page: letters on others, letters and values without room
+# all frames of all explorers of a page: letters on others, letters and values without room
+CROWDED = """() => {
     const found = [];
     for (const box of document.querySelectorAll(".explorer")) {
-        const [pieces, frames] = JSON.parse(box.querySelector("script").textContent), picture = box.querySelector("[role=img]");
+        const [pieces, frames] = JSON.parse(box.querySelector("script").textContent);
+        const picture = box.querySelector("[role=img]");
         const edge = box.getBoundingClientRect(), bad = new Map();
         for (const [numbers, sentence] of frames) {
             picture.innerHTML = numbers.map(number => pieces[number]).join("");
-            const texts = [...picture.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+            const texts = [...picture.querySelectorAll("text")]
+                .map(text => [text.textContent, text.getBoundingClientRect()]);
             texts.forEach(([words, at], k) => {
-                if (at.left < edge.left - 1 || at.right > edge.right + 1) bad.set(`"${words}" leaves the picture`, sentence);
+                if (at.left < edge.left - 1 || at.right > edge.right + 1)
+                    bad.set(`"${words}" leaves the picture`, sentence);
                 for (const [other, there] of texts.slice(k + 1)) {
                     const across = Math.min(at.right, there.right) - Math.max(at.left, there.left);
                     const down = Math.min(at.bottom, there.bottom) - Math.max(at.top, there.top);
-                    if (across > 1 && down > 0.35 * Math.min(at.height, there.height)) bad.set(`"${words}" lies on "${other}"`, sentence);
+                    if (across > 1 && down > 0.35 * Math.min(at.height, there.height))
+                        bad.set(`"${words}" lies on "${other}"`, sentence);
                 }
             });
         }
         for (const slider of box.querySelectorAll("[data-values]")) {
             const value = slider.parentNode.nextSibling;
-            value.textContent = slider.dataset.values.split("|").reduce((one, other) => one.length < other.length ? other : one);
+            value.textContent = slider.dataset.values.split("|")
+                .reduce((one, other) => one.length < other.length ? other : one);
             if (value.scrollWidth > value.clientWidth) bad.set(`the value ${value.textContent} has no room`, "");
         }
         for (const [what, sentence] of bad) found.push(`${what}: ${sentence.slice(0, 60)}`);
@@ -481,7 +528,9 @@ def heavy(weights):
     return [f"{name}: {sum(parts):.0f} kB" for name, parts in weights.items() if sum(parts) > LIMIT_KB]
 
 
-def test_on_a_phone_no_page_is_heavy_frames_and_controls_have_room_and_tables_are_whole(browser, site, address, record_property):
+def test_on_a_phone_no_page_is_heavy_frames_and_controls_have_room_and_tables_are_whole(
+    browser, site, address, record_property
+):
     weights, narrow = {}, []
 
     def look(page):
@@ -495,12 +544,14 @@ def test_on_a_phone_no_page_is_heavy_frames_and_controls_have_room_and_tables_ar
 
 
 def searched(reader, address, word):
-    """The first thing that a search finds: its address, and the words that tell of it. And how many pages the search asks for."""
+    """The address of the first thing that a search finds, the words that tell of it, and how many pages it asks for."""
     asked = []
     reader.page.on("request", lambda request: asked.append(request.url))
     reader.open(f"{address}search.html?q={word}")
     reader.page.locator("#search-results li a").first.wait_for()
-    reader.page.wait_for_function("document.querySelector('#search-summary, #search-results > p').textContent.includes('found')")
+    reader.page.wait_for_function(
+        "document.querySelector('#search-summary, #search-results > p').textContent.includes('found')"
+    )
     first = reader.page.locator("#search-results li").first
     pages = sum(url.split("?")[0].endswith(".html") for url in asked)
     return first.locator("a").first.evaluate("link => link.href"), first.locator("p.context").all_inner_texts(), pages
@@ -527,14 +578,21 @@ def sideways(page):
 
 
 def phone(browser):
-    return browser.new_context(viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    return browser.new_context(
+        viewport={"width": WIDTHS["phone"], "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
 
 
 def test_a_table_that_a_phone_has_to_scroll_is_noticed(browser, serve, tmp_path):
     context = browser.new_context(**PHONE)
     page = context.new_page()
-    wide = '<div class="pst-scrollable-table-container" style="overflow-x: auto"><table><tr><td style="min-width: 600px">wide</td></tr></table></div>'
-    (tmp_path / "wide.html").write_text(document(wide, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
+    wide = (
+        '<div class="pst-scrollable-table-container" style="overflow-x: auto">'
+        '<table><tr><td style="min-width: 600px">wide</td></tr></table></div>'
+    )
+    (tmp_path / "wide.html").write_text(
+        document(wide, '<meta name="viewport" content="width=device-width">'), encoding="utf-8"
+    )
     page.goto(f"{serve(tmp_path)}wide.html")
     assert len(sideways(page)) == 1
     context.close()
@@ -547,7 +605,8 @@ def idle_filters(page):
     for button in page.locator(".filters button").all():
         button.click()
         name, count = button.inner_text().split()
-        of_its_kind = page.locator("table.claims tr:visible:has(.verdict)" if name == "all" else f"table.claims tr:visible:has(.verdict.{name})")
+        verdict = ".verdict" if name == "all" else f".verdict.{name}"
+        of_its_kind = page.locator(f"table.claims tr:visible:has({verdict})")
         if not len(rows.evaluate_all(shown)) == of_its_kind.count() == int(count):
             yield f"{name}: not {count} rows"
         if page.locator(".filters [aria-pressed=true]").all_inner_texts() != [button.inner_text()]:
@@ -572,7 +631,10 @@ def test_the_filters_of_the_claims(browser, site, address, serve, tmp_path):
     rows = [f'<tr id="{name}"><td>{name} {words}</td><td><b class="verdict {verdict}">{verdict}</b></td></tr>'
             for name, words, verdict in (("a01", "noise", "right"), ("e08", "adjacency", "wrong"))]
     buttons = "".join(f'<button aria-pressed="true">{words}</button>' for words in ("all 2", "wrong 1"))
-    still = f'<div class="filters">{buttons}<input><p role="status"></p></div><table class="claims"><tbody>{"".join(rows)}</tbody></table>'
+    still = (
+        f'<div class="filters">{buttons}<input><p role="status"></p></div>'
+        f'<table class="claims"><tbody>{"".join(rows)}</tbody></table>'
+    )
     (tmp_path / "still.html").write_text(document(still), encoding="utf-8")
     reader.open(f"{serve(tmp_path)}still.html")
     assert len(list(idle_filters(reader.page))) == 5
@@ -587,10 +649,14 @@ def test_a_section_says_where_it_stands(site):
     assert len(others) > 5 and not any('class="way"' in page.text for page in others)
 
 
-# ------------------------------------------------------------------------------------------- the tests above can fail: proof
+# -------------------------------------------------------------------------------------- the tests above can fail: proof
+
 
 def document(body, head=""):
-    return f'<!doctype html><html lang="en"><head><title>A page</title>{head}</head><body><main><h1>A page</h1>{body}</main></body></html>'
+    return (
+        f'<!doctype html><html lang="en"><head><title>A page</title>{head}</head>'
+        f"<body><main><h1>A page</h1>{body}</main></body></html>"
+    )
 
 
 BAD_PAGES = {
@@ -600,14 +666,23 @@ BAD_PAGES = {
     "page error": document("<script>throw Error('broken')</script>"),
     "overflow": document('<div style="width: 3000px">wide</div>'),
     "raw mathematics": document(r"<p>for every \(\varepsilon\) there is</p>"),
-    "a formula stops the Tab key": document('<mjx-container style="display: block" tabindex="0"><mjx-math>x</mjx-math></mjx-container>'),
+    "a formula stops the Tab key": document(
+        '<mjx-container style="display: block" tabindex="0"><mjx-math>x</mjx-math></mjx-container>'
+    ),
     "image-alt": document('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'),
     "light: axe, serious: color-contrast": document('<p>black</p><p style="color: #ccc; background: #fff">pale</p>'),
     "dark: axe, serious: color-contrast": document(
-        "<p>black</p><em>dark</em>", "<style>@media (prefers-color-scheme: dark) { body { background: #111; color: #eee } em { color: #333 } }</style>"),
+        "<p>black</p><em>dark</em>",
+        "<style>@media (prefers-color-scheme: dark)"
+        " { body { background: #111; color: #eee } em { color: #333 } }</style>",
+    ),
     "phone: overflow": document('<div style="width: 600px">wide</div>'),
-    "scrollable-region-focusable": document('<pre style="overflow-x: auto; width: 300px"><code>' + "wide " * 99 + "</code></pre>"),
-    "aria-hidden-focus": document("<mjx-container><mjx-math aria-hidden='true'><a href='#'>x</a></mjx-math></mjx-container>"),
+    "scrollable-region-focusable": document(
+        '<pre style="overflow-x: auto; width: 300px"><code>' + "wide " * 99 + "</code></pre>"
+    ),
+    "aria-hidden-focus": document(
+        "<mjx-container><mjx-math aria-hidden='true'><a href='#'>x</a></mjx-math></mjx-container>"
+    ),
     "no text to look at": "<!doctype html><html lang='en'><head><title>A page</title></head><body></body></html>",
 }
 
@@ -617,7 +692,9 @@ def bad_address(serve, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bad")
     for number, page in enumerate(BAD_PAGES.values()):
         (folder / f"{number}.html").write_text(page, encoding="utf-8")
-    (folder / "good.html").write_text(document("<p>Nothing wrong here.</p>", '<link rel="icon" href="data:,">'), encoding="utf-8")
+    (folder / "good.html").write_text(
+        document("<p>Nothing wrong here.</p>", '<link rel="icon" href="data:,">'), encoding="utf-8"
+    )
     return serve(folder)
 
 
@@ -672,10 +749,17 @@ def test_a_control_that_moves_nothing_is_noticed(control, picture, faults, brows
 ])
 def test_crowded_letters_and_thin_controls_are_noticed(texts, words, browser, serve, tmp_path):
     texts, _, value = texts.partition("<output")
-    slider = f'<label><input type="range" data-values="1|110000"></label><output{value}' if value else '<input type="range">'
+    slider = (
+        f'<label><input type="range" data-values="1|110000"></label><output{value}' if value else '<input type="range">'
+    )
     data = json.dumps([[texts], [[[0], "a sentence"]]]).replace("</", "<\\/")
-    body = f'<div class="explorer">{slider}<svg role="img" viewBox="0 0 300 100"></svg><script type="application/json">{data}</script></div>'
-    (tmp_path / "crowd.html").write_text(document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8")
+    body = (
+        f'<div class="explorer">{slider}<svg role="img" viewBox="0 0 300 100"></svg>'
+        f'<script type="application/json">{data}</script></div>'
+    )
+    (tmp_path / "crowd.html").write_text(
+        document(body, '<meta name="viewport" content="width=device-width">'), encoding="utf-8"
+    )
     context = browser.new_context(**PHONE)
     page = context.new_page()
     page.goto(f"{serve(tmp_path)}crowd.html")
@@ -692,14 +776,20 @@ NOISE = random.Random(0).randbytes(1000 * LIMIT_KB).hex().encode()       # compr
 ASKING = {
     "picture": ('<img alt="words" src="part.png">', "part.png"),
     "picture of a sheet": ('<link rel="stylesheet" href="a.css">', "part.png"),
-    "font": ("<style>@font-face { font-family: part; src: url(part.woff2) } p { font-family: part }</style>", "part.woff2"),
+    "font": (
+        "<style>@font-face { font-family: part; src: url(part.woff2) } p { font-family: part }</style>",
+        "part.woff2",
+    ),
     "script of a script": ("<script>import('./part.js')</script>", "part.js"),
 }
 
 
 @pytest.mark.parametrize(("kind", "content", "refused"), [
-    *((kind, BLANK * (LIMIT_KB + more), more > 0) for kind in list(ASKING)[:3] for more in (-10, 1)),       # counted as they are
-    ("script of a script", BLANK * 10 * LIMIT_KB, False), ("script of a script", b"/*" + NOISE + b"*/", True)])
+    # counted as they are
+    *((kind, BLANK * (LIMIT_KB + more), more > 0) for kind in list(ASKING)[:3] for more in (-10, 1)),
+    ("script of a script", BLANK * 10 * LIMIT_KB, False),
+    ("script of a script", b"/*" + NOISE + b"*/", True),
+])
 def test_a_heavy_page_is_refused(kind, content, refused, browser, serve, tmp_path):
     asking, file = ASKING[kind]
     (tmp_path / "a.html").write_text(document(f"<p>text</p>{asking}"), encoding="utf-8")
@@ -709,7 +799,9 @@ def test_a_heavy_page_is_refused(kind, content, refused, browser, serve, tmp_pat
     assert bool(heavy({"a": [weight(tmp_path / file) for file in asked]})) == refused
 
 
-@pytest.mark.parametrize(("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)])
+@pytest.mark.parametrize(
+    ("link", "word"), [("gone.html", "file"), ("#gone", "anchor"), ("b.html#gone", "anchor"), ("b.html#here", None)]
+)
 def test_a_broken_link_is_noticed(link, word, tmp_path):
     (tmp_path / "a.html").write_text(document(f'<a href="{link}">on</a>'), encoding="utf-8")
     (tmp_path / "b.html").write_text(document('<p id="here">here</p>'), encoding="utf-8")

@@ -1,15 +1,19 @@
 """The book's own Sphinx extension: what the theme and its friends do not do by themselves.
 
-* mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser; no page asks another host;
+* mathematics is set by the MathJax of an installed wheel, in the build where node is there, else in the browser;
+  no page asks another host;
 * notebooks run side by side, with figures as SVG and with every Explorer as a static page;
 * they run again when dplib, the data or their checkers change;
 * the first page has a map of the sections, drawn from their heads, and a section says where it stands;
 * chapters carry the numbers of the book's plan, whether or not the chapters before them are written yet;
 * a warning fails every build until it is gone, not only the first one, and pages go with the files they came from;
-* every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has an address;
-* every page can be presented, one thing at a time; every code cell has an address, and the plans of the teaching kit open what they name;
+* every section is also written as a notebook that needs no plug-in, and buttons open it elsewhere once the book has
+  an address;
+* every page can be presented, one thing at a time; every code cell has an address, and the plans of the teaching kit
+  open what they name;
 * pages load no script, style sheet or font that they do not use, and are set in a book's face;
-* printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words of what it finds;
+* printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words
+  of what it finds;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -52,7 +56,9 @@ def configure(app, config):
     config.nb_execution_cache_path = str(cache)
 
     # read every page again when the extension itself has changed
-    config.bookext_digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(HERE.rglob("*.*")) if p.suffix != ".pyc")).hexdigest()
+    config.bookext_digest = hashlib.sha256(
+        b"".join(p.read_bytes() for p in sorted(HERE.rglob("*.*")) if p.suffix != ".pyc")
+    ).hexdigest()
 
 
 def mathjax(folder: Path) -> Path:
@@ -72,7 +78,11 @@ def kernel_profile(folder: Path) -> Path:
 
 
 def number_chapters(assign_section_numbers):
-    """Let Sphinx walk the chapters that exist, then number them by the plan: 4 the fourth chapter's index, 4.1 its first section."""
+    """Let Sphinx walk the chapters that exist, then number them by the plan.
+
+    4 is the index of the fourth chapter, 4.1 its first section.
+    """
+
     def assign(self, env):
         before, sections = env.toc_secnumbers, Counter()
         assign_section_numbers(self, env)
@@ -118,7 +128,7 @@ def remove_old_pages(app, exception):
 
 
 def drop_thebe(app, pagename, templatename, context, doctree):
-    """sphinx-thebe defines a constant twice on every page, an error in every console, for a button that the book does not have."""
+    """For a button that the book does not have, sphinx-thebe causes an error in the console on every page."""
     context["script_files"] = [script for script in context.get("script_files", []) if not is_thebe(script)]
 
 

@@ -1,8 +1,11 @@
 """The teaching kit's links: code cells have addresses, and what a plan names opens large.
 
-* Every code cell that a page shows has an anchor and a label, section/cell: ``{ref}`the slider <linkage/explorer-picker>` ``.
-* A link in the table of a plan starts the present mode of the section's page there: ``linkage.html?present#cell-explorer-picker``.
-* The directive ``book-size`` is a table of the chapters: sections, exercises, and their time, as the sections state them.
+* Every code cell that a page shows has an anchor and a label, section/cell:
+  ``{ref}`the slider <linkage/explorer-picker>` ``.
+* A link in the table of a plan starts the present mode of the section's page there:
+  ``linkage.html?present#cell-explorer-picker``.
+* The directive ``book-size`` is a table of the chapters: sections, exercises, and their time, as the sections state
+  them.
 """
 from __future__ import annotations
 

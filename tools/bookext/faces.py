@@ -1,4 +1,4 @@
-"""The book's face: STIX, which goes with the formulas, from the fonts that matplotlib brings, cut to the characters of the pages."""
+"""The book's face: STIX, which goes with the formulas, as matplotlib brings it, cut to the characters of the pages."""
 from __future__ import annotations
 
 import html
@@ -26,5 +26,8 @@ def rules(pages, folder: Path) -> str:
     """The faces for the style sheet; their fonts are written into the folder."""
     wanted = characters(pages)
     return "".join(
-        f'@font-face {{ font-family: "Book"; font-weight: {weight}; font-style: {slant}; font-display: swap; src: url("{address}") format("woff2"); }}\n'
-        for name, (weight, slant) in FACES.items() if (address := cut(FONTS / f"{name}.ttf", wanted, folder)))
+        f'@font-face {{ font-family: "Book"; font-weight: {weight}; font-style: {slant}; font-display: swap; '
+        f'src: url("{address}") format("woff2"); }}\n'
+        for name, (weight, slant) in FACES.items()
+        if (address := cut(FONTS / f"{name}.ttf", wanted, folder))
+    )

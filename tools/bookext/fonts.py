@@ -11,7 +11,10 @@ from fontTools.ttLib import TTFont
 logging.getLogger("fontTools").setLevel(logging.WARNING)         # it tells the build of every table
 
 def cut(font: Path, characters: set[int], folder: Path) -> str:
-    """Write these characters of a font into a folder. The address of the new font carries a mark of what is in it; "" if nothing is."""
+    """Write these characters of a font into a folder. Return the new font's address, or "" if it has none of them.
+
+    The address carries a mark of what is in the font.
+    """
     with TTFont(font, recalcTimestamp=False) as cut:
         if not characters & cut.getBestCmap().keys():
             return ""

@@ -1,4 +1,4 @@
-"""The kernels of the book's build: figures as transparent SVG for pages and as PNG for notebooks, the same bytes on every run."""
+"""The kernels of the build: figures as transparent SVG for pages, as PNG for notebooks, the same bytes each time."""
 c = get_config()  # noqa: F821
 c.InlineBackend.figure_formats = {"svg", "png"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}

@@ -1,7 +1,8 @@
-"""Which version this is, where to run a section, and where its source is: from the one address of the repository in ``_config.yml``.
+"""Which version this is, where to run a section, and where its source is: from the address in ``_config.yml``.
 
-Without an address there is no button. With one, Binder, Colab and a hub open the *plain* notebook, on the branch ``notebooks``
-that is published beside the pages: the sources are full of boxes that only the built book and JupyterLab with a plug-in read.
+Without an address of the repository there is no button. With one, Binder, Colab and a hub open the *plain* notebook, on
+the branch ``notebooks`` that is published beside the pages: the sources are full of boxes that only the built book and
+JupyterLab with a plug-in read.
 """
 from __future__ import annotations
 
@@ -45,8 +46,9 @@ def repository(url: str) -> Repository | None:
 def opened(here: Repository, section: str, hub: str = "") -> dict[str, str]:
     """Where a section can be run: the name of the place -> the address."""
     path = f"student/{section}.ipynb"
+    query = urlencode({"urlpath": f"lab/tree/{path}"})
     places = {
-        "Binder": f"https://mybinder.org/v2/gh/{here.owner}/{here.name}/{BRANCH}?" + urlencode({"urlpath": f"lab/tree/{path}"}),
+        "Binder": f"https://mybinder.org/v2/gh/{here.owner}/{here.name}/{BRANCH}?{query}",
         "Colab": f"https://colab.research.google.com/github/{here.owner}/{here.name}/blob/{BRANCH}/{quote(path)}",
     }
     if hub:
@@ -58,7 +60,9 @@ def opened(here: Repository, section: str, hub: str = "") -> dict[str, str]:
 
 
 def sources(here: Repository, branch: str, docname: str, suffix: str) -> dict[str, str]:
-    report = urlencode({"title": f"{docname}: ", "body": "The sentence, figure or exercise:\n\nWhat is wrong with it:\n"})
+    report = urlencode(
+        {"title": f"{docname}: ", "body": "The sentence, figure or exercise:\n\nWhat is wrong with it:\n"}
+    )
     return {
         "Source of this page": f"{here.url}/blob/{quote(branch)}/{quote(docname + suffix)}",
         "Report an error": f"{here.url}/issues/new?{report}",
@@ -67,7 +71,10 @@ def sources(here: Repository, branch: str, docname: str, suffix: str) -> dict[st
 
 
 def menu(label: str, tooltip: str, icon: str, links: dict[str, str]) -> dict:
-    buttons = [{"type": "link", "text": name, "url": url, "label": f"{label}-{name.split()[0].lower()}"} for name, url in links.items()]
+    buttons = [
+        {"type": "link", "text": name, "url": url, "label": f"{label}-{name.split()[0].lower()}"}
+        for name, url in links.items()
+    ]
     return {"type": "group", "label": label, "tooltip": tooltip, "icon": icon, "buttons": buttons}
 
 
@@ -92,7 +99,8 @@ def add_buttons(app, pagename, templatename, context, doctree):
     suffix, added = context["page_source_suffix"], []
     if suffix == ".ipynb" and pagename.startswith("chapters/"):
         added.append(menu("launch", "Run this section", "fas fa-rocket", opened(here, pagename, app.config.book_hub)))
-    added.append(menu("source", "Source and errors", "fas fa-code-branch", sources(here, options.get("repository_branch") or "main", pagename, suffix)))
+    links = sources(here, options.get("repository_branch") or "main", pagename, suffix)
+    added.append(menu("source", "Source and errors", "fas fa-code-branch", links))
     context["header_buttons"][:0] = added
 
 

@@ -1,4 +1,4 @@
-"""What a page does without: scripts, style sheets and fonts that it never uses; and marks that stay with what they belong to."""
+"""What a page does without: scripts, style sheets and fonts that it never uses. And marks stay with what they mark."""
 from __future__ import annotations
 
 import re
@@ -45,7 +45,11 @@ def finish(app, exception):
     if exception or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    written = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html")) if not path.relative_to(site).parts[0].startswith("_")}
+    written = {
+        path: path.read_text(encoding="utf-8")
+        for path in sorted(site.rglob("*.html"))
+        if not path.relative_to(site).parts[0].startswith("_")
+    }
     if not any(link["path"] != styles.JOINED for page in written.values() for link in styles.LINK.finditer(page)):
         return                                   # nothing was written
     pages = {path: without_scripts(page, path.name) for path, page in written.items()}
@@ -59,14 +63,18 @@ def finish(app, exception):
 
 
 def set_formulas(pages: dict[Path, str], site: Path, settings: dict) -> str:
-    """Set them all, and return the rules that they need. If that fails, pages ask for MathJax as they did, and a next build tries again."""
+    """Set them all, and return the rules that they need.
+
+    If that fails, pages ask for MathJax as they did, and a next build tries again.
+    """
     typesetter = Typesetter(site.parent, settings.get("tex", {}))
     try:
         typesetter.learn([formulas(page) for page in pages.values()])
     except NotSet as trouble:
         logger.info(f"formulas are left to the browser of the reader: {trouble}")
         note = site / ".buildinfo"
-        note.write_text(re.sub(r"^config: .*", "config: without node", note.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+        text = re.sub(r"^config: .*", "config: without node", note.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        note.write_text(text, encoding="utf-8")
     for path, page in pages.items():
         pages[path] = typesetter.set(page)
     return cut_sheet(typesetter.sheet, list(pages.values()), site / Path(styles.JOINED).parent)

@@ -1,7 +1,8 @@
-"""Formulas are set while the book is built: a page carries what MathJax would draw, with a hidden copy in MathML, and no MathJax.
+"""Formulas are set while the book is built: a page carries what MathJax would draw, and no MathJax.
 
-One start of node sets all formulas that the build folder does not hold yet. The style sheet and the fonts are cut to what the pages show.
-Where node is missing or fails, pages keep their formulas as TeX and ask for MathJax, as Sphinx wrote them.
+What is drawn has a hidden copy in MathML. One start of node sets all formulas that the build folder does not hold yet.
+The style sheet and the fonts are cut to what the pages show. Where node is missing or fails, pages keep their formulas
+as TeX and ask for MathJax, as Sphinx wrote them.
 """
 from __future__ import annotations
 
@@ -22,15 +23,20 @@ WHEEL = Path(metadata.distribution("sphinx-mathjax-offline").locate_file("sphinx
 FONTS = WHEEL / "output/chtml/fonts/woff-v2"
 
 FORMULA = re.compile(
-    r'(?P<open><(?P<tag>span|div) class="[^"]*\bmath notranslate nohighlight\b[^"]*"[^>]*>)(?P<number>\s*<span class="eqno">.*?</span>)?'
-    r'(?P<tex>[^<]*)(?P<close></(?P=tag)>)', re.DOTALL)
+    r'(?P<open><(?P<tag>span|div) class="[^"]*\bmath notranslate nohighlight\b[^"]*"[^>]*>)'
+    r'(?P<number>\s*<span class="eqno">.*?</span>)?'
+    r"(?P<tex>[^<]*)(?P<close></(?P=tag)>)",
+    re.DOTALL,
+)
 SCRIPTS = re.compile(r"\s*<script>window\.MathJax = .*?</script>|\s*<script[^>]*/mathjax/tex-chtml\.js[^>]*></script>")
-DEFINES = re.compile(r"\\(?:(?:eq)?ref|label|tag|(?:re)?new(?:command|environment)|def|let|require|DeclareMathOperator)\b")
+DEFINES = re.compile(
+    r"\\(?:(?:eq)?ref|label|tag|(?:re)?new(?:command|environment)|def|let|require|DeclareMathOperator)\b"
+)
 
 # nobody reads these attributes, and one rule of the style sheet says the other two
 IDLE = re.compile(r' (?:xmlns|unselectable|data-mjx-(?!error)[\w-]+)="[^"]*"| style="position: relative;"')
-# 0.442 em is the height of an x in MathJax's fonts: formulas grow with the x of the text around them, whatever its font;
-# and a hidden copy that is wider than what is drawn would make its formula scroll
+# 0.442 em is the height of an x in MathJax's fonts: formulas grow with the x of the text around them, whatever its
+# font; and a hidden copy that is wider than what is drawn would make its formula scroll
 OWN_RULES = """
 mjx-container { font-size: calc(1ex / 0.442); position: relative; }
 mjx-container[jax] > mjx-assistive-mml { height: 1px !important; width: 1px !important; }
@@ -67,12 +73,17 @@ class Typesetter:
         self.memory = folder / f"mathematics-{digest.hexdigest()[:12]}.json"
         for stale in set(folder.glob("mathematics-*.json")) - {self.memory}:
             stale.unlink()
-        self.sheet, self.known = json.loads(self.memory.read_text(encoding="utf-8")) if self.memory.exists() else ("", {})
+        self.sheet, self.known = (
+            json.loads(self.memory.read_text(encoding="utf-8")) if self.memory.exists() else ("", {})
+        )
 
     def keys(self, found: list[tuple[str, bool]]) -> list[str]:
         """Names of a page's formulas. Where one defines or numbers something, each depends on all."""
         around = found if self.stands_alone(found) else None
-        return [hashlib.sha256(json.dumps([one, around, around and place]).encode()).hexdigest()[:24] for place, one in enumerate(found)]
+        return [
+            hashlib.sha256(json.dumps([one, around, around and place]).encode()).hexdigest()[:24]
+            for place, one in enumerate(found)
+        ]
 
     def stands_alone(self, found: list[tuple[str, bool]]) -> bool:
         return self.tex.get("tags", "none") != "none" or any(DEFINES.search(formula) for formula, _ in found)
@@ -85,7 +96,8 @@ class Typesetter:
         alone = [page for page in todo if self.stands_alone(page)]
         together = sorted({one for page in todo if not self.stands_alone(page) for one in page})
         result = run_node({"tex": self.tex, "together": together, "alone": alone})
-        for page, drawn in [*(([one], [text]) for one, text in zip(together, result["together"])), *zip(alone, result["alone"])]:
+        singles = [([one], [text]) for one, text in zip(together, result["together"])]
+        for page, drawn in [*singles, *zip(alone, result["alone"])]:
             self.known |= zip(self.keys(page), (IDLE.sub("", text) for text in drawn))
         self.sheet = result["sheet"]
         self.memory.write_text(json.dumps([self.sheet, self.known]), encoding="utf-8")
@@ -96,7 +108,8 @@ class Typesetter:
         if not self.known.keys() >= set(keys):
             return page
         drawn = iter([self.known[key] for key in keys])
-        return SCRIPTS.sub("", FORMULA.sub(lambda match: f"{match['open']}{match['number'] or ''}{next(drawn)}{match['close']}", page))
+        page = FORMULA.sub(lambda match: f"{match['open']}{match['number'] or ''}{next(drawn)}{match['close']}", page)
+        return SCRIPTS.sub("", page)
 
 
 def run_node(task: dict) -> dict:
@@ -129,7 +142,8 @@ def cut_sheet(sheet: str, pages: list[str], target: Path) -> str:
 
     def is_met(selector):
         parts = [set(re.findall(r"\.([\w-]+)", part)) for part in re.split(r"[\s>]+", selector)]
-        return tags.issuperset(re.findall(r"mjx-[a-zA-Z-]+", re.sub(r"\.[\w-]+", "", selector))) and all(any(part <= look for look in looks) for part in parts)
+        named = re.findall(r"mjx-[a-zA-Z-]+", re.sub(r"\.[\w-]+", "", selector))
+        return tags.issuperset(named) and all(any(part <= look for look in looks) for part in parts)
 
     kept, faces = [], []
     for rule in RULE.finditer(COMMENT.sub("", sheet)):
@@ -139,9 +153,14 @@ def cut_sheet(sheet: str, pages: list[str], target: Path) -> str:
             kept.append(f"{','.join(met)} {{ {' '.join(rule['body'].split())} }}")
     characters = {NOTHING}
     for content in CONTENT.findall("\n".join(kept)):
-        characters |= {int(code, 16) if code else ord(plain) for code, plain in re.findall(r"\\([0-9A-F]+) ?|\\?(.)", content)}
+        characters |= {
+            int(code, 16) if code else ord(plain) for code, plain in re.findall(r"\\([0-9A-F]+) ?|\\?(.)", content)
+        }
     named = set(re.findall(r"MJX(?:TEX|ZERO)[\w-]*", "\n".join(kept)))
     for face in faces:
         if face["family"] in named and (address := cut(FONTS / face["file"], characters, target)):
-            kept.append(f'@font-face {{ font-family: {face["family"]}; font-display: block; src: url("{address}") format("woff2"); }}')
+            kept.append(
+                f'@font-face {{ font-family: {face["family"]}; font-display: block; '
+                f'src: url("{address}") format("woff2"); }}'
+            )
     return "\n".join([*kept, OWN_RULES]) if tags else ""

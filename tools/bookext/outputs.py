@@ -1,6 +1,7 @@
 """What cells print, as a page shows it: columns under a head as a table, sources of dplib as code.
 
-A notebook keeps its output as text. The page makes of it what the text says: a head of words above columns that line up.
+A notebook keeps its output as text. The page makes of it what the text says: a head of words above columns that line
+up.
 """
 from __future__ import annotations
 
@@ -40,7 +41,11 @@ def table(lines: list[str]) -> Table | None:
     words = re.split(r"\s{2,}", lines[0].strip())
     for gap in (2, 1):
         head, *rows = columns(lines, gap)
-        in_one_piece = gap == 2 or all(map(all, rows)) and (all(" " not in cell for cell in head) or [cell for cell in head if cell] == words)
+        in_one_piece = (
+            gap == 2
+            or all(map(all, rows))
+            and (all(" " not in cell for cell in head) or [cell for cell in head if cell] == words)
+        )
         if len(head) > 1 and in_one_piece and is_table(head, rows):
             return Table(head, rows)
     return None
@@ -54,12 +59,20 @@ def is_table(head: list[str], rows: list[list[str]]) -> bool:
         filled = [bool(row[place]) for row in rows]
         if not (all(filled) or place in numeric and any(filled)):
             return False
-    if any("  " in cell for cell in (*head, *body)) or not all(head[1:]) or not all(row[0] and any(row[1:]) for row in rows):
+    if (
+        any("  " in cell for cell in (*head, *body))
+        or not all(head[1:])
+        or not all(row[0] and any(row[1:]) for row in rows)
+    ):
         return False
     if any(head[place] and not NUMBER.fullmatch(head[place]) for place in numeric):
         return True
-    return (len(numeric) > 1 and not NUMBER.fullmatch(head[0]) and all(re.search(r"[.%]|inf", row[place] or ".") for row in rows for place in numeric)
-            and (head[0].endswith("=") or all(WHOLE.fullmatch(head[place]) for place in numeric)))
+    return (
+        len(numeric) > 1
+        and not NUMBER.fullmatch(head[0])
+        and all(re.search(r"[.%]|inf", row[place] or ".") for row in rows for place in numeric)
+        and (head[0].endswith("=") or all(WHOLE.fullmatch(head[place]) for place in numeric))
+    )
 
 
 def lost_heads(text: str) -> list[str]:
@@ -104,7 +117,9 @@ def markup(one: Table) -> str:
     """A table as HTML: names to the left, numbers to the right, a row's first cell its name."""
     right = numbers_in(one.rows)
     sides = [' class="n"' if place in right else "" for place in range(len(one.head))]
-    head = "".join(f'<th scope="col"{side}>{shown(cell)}</th>' if cell else "<td></td>" for cell, side in zip(one.head, sides))
+    head = "".join(
+        f'<th scope="col"{side}>{shown(cell)}</th>' if cell else "<td></td>" for cell, side in zip(one.head, sides)
+    )
     rows = []
     for first, *others in one.rows:
         cells = "".join(f"<td{side}>{shown(cell)}</td>" for cell, side in zip(others, sides[1:]))

@@ -57,14 +57,19 @@ def behind(graph: dict[str, list[str]], page: str) -> set[str]:
 
 def needed(graph: dict[str, list[str]]) -> dict[str, list[str]]:
     """Without the arrows that others imply: what is needed for something that is needed anyway."""
-    return {page: [one for one in pages if not any(one in behind(graph, other) for other in pages)] for page, pages in graph.items()}
+    return {
+        page: [one for one in pages if not any(one in behind(graph, other) for other in pages)]
+        for page, pages in graph.items()
+    }
 
 
 def short(titles: dict[str, str]) -> dict[str, str]:
     """What a title says before its colon; what it says after it where two begin with the same words."""
     first = {page: title.partition(": ")[0] for page, title in titles.items()}
     alone = Counter(first.values())
-    return {page: word if alone[word] == 1 else titles[page].partition(": ")[2].capitalize() for page, word in first.items()}
+    return {
+        page: word if alone[word] == 1 else titles[page].partition(": ")[2].capitalize() for page, word in first.items()
+    }
 
 
 def draw(graph: dict[str, list[str]], numbers: dict[str, str], titles: dict[str, str], links: dict[str, str]) -> str:
@@ -79,10 +84,14 @@ def draw(graph: dict[str, list[str]], numbers: dict[str, str], titles: dict[str,
         box = f'<a class="{names[page]}" href="{html.escape(links[page])}"><b>{numbers[page]}</b> {word}{after}</a>'
         rows.setdefault(page.rpartition("/")[0], []).append(f"<li>{box}</li>")
     lists = "".join(f"<li><ol>{''.join(boxes)}</ol></li>" for boxes in rows.values())
-    bright = "".join(
-        f".section-map:has(.{names[page]}:is(:hover,:focus-visible)) a:not({','.join('.' + names[one] for one in [page, *sorted(behind(graph, page))])})"
-        "{opacity:.3}" for page in graph)
-    return f'<style>{bright}</style><ol class="section-map" aria-label="The sections, and what to read before each">{lists}</ol>'
+    bright = ""
+    for page in graph:
+        kept = ",".join("." + names[one] for one in [page, *sorted(behind(graph, page))])
+        bright += f".section-map:has(.{names[page]}:is(:hover,:focus-visible)) a:not({kept}){{opacity:.3}}"
+    return (
+        f"<style>{bright}</style>"
+        f'<ol class="section-map" aria-label="The sections, and what to read before each">{lists}</ol>'
+    )
 
 
 def fill(app, doctree, docname):
@@ -90,8 +99,15 @@ def fill(app, doctree, docname):
     if not places:
         return
     env, owners = app.env, owners_of_labels(app.env)
-    pages = [page for page in in_order(env, env.config.root_doc) if page.startswith("chapters/") and not page.endswith("/index")]
-    graph = {page: [one for one in prerequisites(text_of(Path(env.doc2path(page))), page, owners) if one in pages] for page in pages}
+    pages = [
+        page
+        for page in in_order(env, env.config.root_doc)
+        if page.startswith("chapters/") and not page.endswith("/index")
+    ]
+    graph = {
+        page: [one for one in prerequisites(text_of(Path(env.doc2path(page))), page, owners) if one in pages]
+        for page in pages
+    }
     numbers = {page: ".".join(map(str, env.titles[page].get("secnumber", ()))) for page in pages}
     titles = {page: env.titles[page].astext() for page in pages}
     links = {page: app.builder.get_relative_uri(docname, page) for page in pages}

@@ -1,4 +1,4 @@
-"""One style sheet for all pages: the theme's and its friends' in their order, without what styles nothing here, and one font of icons."""
+"""One style sheet for all pages, without what styles nothing here, and one font of icons."""
 from __future__ import annotations
 
 import hashlib
@@ -50,15 +50,20 @@ def read(site: Path, path: str) -> str:
     folder = os.path.dirname(path)
     text = (site / path).read_text(encoding="utf-8").replace('@charset "UTF-8";', "")
     seen_from = os.path.dirname(JOINED)
-    text = ADDRESS.sub(lambda match: f'url("{os.path.relpath(os.path.join(folder, match[1]), seen_from).replace(os.sep, "/")}")', text)
-    return IMPORT.sub(lambda match: read(site, os.path.normpath(os.path.join(folder, match[1])).replace(os.sep, "/")), text)
+    text = ADDRESS.sub(
+        lambda match: f'url("{os.path.relpath(os.path.join(folder, match[1]), seen_from).replace(os.sep, "/")}")', text
+    )
+    return IMPORT.sub(
+        lambda match: read(site, os.path.normpath(os.path.join(folder, match[1])).replace(os.sep, "/")), text
+    )
 
 
 def with_few_icons(sheet: str, pages, site: Path) -> str:
-    """Without the rules of icons that no page shows; the font has the others, and those that the theme's own rules name."""
+    """Without the rules of icons that no page shows; the font has the others, and those that the theme's rules name."""
     shown = {name for page in pages for name in re.findall(r"\bfa-[a-z0-9-]+", page)}
     sheet = ICON_RULE.sub(lambda rule: rule[0] if shown.intersection(re.findall(r"fa-[\w-]+", rule[0])) else "", sheet)
-    characters = {int(code, 16) for code in re.findall(r"\\([ef][0-9a-f]{3})\b", sheet)} | {ord(one) for one in re.findall("[\ue000-\uf8ff]", sheet)}
+    characters = {int(code, 16) for code in re.findall(r"\\([ef][0-9a-f]{3})\b", sheet)}
+    characters |= {ord(one) for one in re.findall("[\ue000-\uf8ff]", sheet)}
     address = cut(site / ICON_FONTS / f"{ICON_FONT}.woff2", characters, (site / JOINED).parent)
 
     def face(rule):

@@ -52,7 +52,9 @@ def write(app, exception):
     words = {name: found for name, found in sorted(app.env.first_words.items()) if found}
     data = json.dumps(words, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     script = (HERE / "summaries.js").read_text(encoding="utf-8")
-    text = text.replace("</body>", f'<script type="application/json" id="summaries">{data}</script><script>{script}</script></body>')
+    text = text.replace(
+        "</body>", f'<script type="application/json" id="summaries">{data}</script><script>{script}</script></body>'
+    )
     page.write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -1,4 +1,4 @@
-"""Tables that a phone shows as cards, one a row; and on the page of claims, verdicts with a colour, anchors and filters."""
+"""Tables that a phone shows as cards, one a row; on the page of claims, coloured verdicts, anchors and filters."""
 from __future__ import annotations
 
 import html
@@ -27,11 +27,18 @@ def words(cell: str) -> str:
 def needs_cards(heads: list[str], rows: list[list[str]]) -> bool:
     """Whether rows are too long to stand side by side on a phone."""
     letters = sum(len(words(cell)) for row in rows for cell in row) / max(len(rows), 1)
-    return len(heads) > 3 or (len(heads) == 3 and letters >= LONG_ROW) or any(len(words(row[0])) > LONG_NAME for row in rows)
+    return (
+        len(heads) > 3
+        or (len(heads) == 3 and letters >= LONG_ROW)
+        or any(len(words(row[0])) > LONG_NAME for row in rows)
+    )
 
 
 def lay_out(table) -> str:
-    """A table with the names of its columns in its cells, if a phone shows it as cards; what it means must be said where rows are no rows."""
+    """A table with the names of its columns in its cells, if a phone shows it as cards.
+
+    Rows that are shown as cards are no rows for a screen reader: roles say what they mean.
+    """
     heads = [words(head) for head in HEAD.findall(table["inner"])]
     rows = [CELL.findall(row) for row in ROW.findall(table["inner"])]
     rows = [row for row in rows if row]
@@ -49,7 +56,10 @@ def lay_out(table) -> str:
     def row(found):
         number = NUMBER.search(found[1]) if verdict else None
         mark = f' id="{number[1].lower()}"' if number else ""
-        inner = NUMBER.sub(lambda one: f'<p><a class="anchor" href="#{one[1].lower()}">{one[1]}</a></p>', found[1], count=1) if number else found[1]
+        inner = found[1]
+        if number:
+            anchor = f'<p><a class="anchor" href="#{number[1].lower()}">{number[1]}</a></p>'
+            inner = inner.replace(number[0], anchor, 1)
         return f'<tr role="row"{mark}>{CELL.sub(cell, inner)}</tr>'
 
     inner = ROW.sub(row, table["inner"])
@@ -66,11 +76,17 @@ def filters(body: str) -> str:
     if place < 0:
         return body
     buttons = [("all", sum(counts.values())), *((one, counts[one]) for one in VERDICTS)]
-    controls = "".join(f'<button type="button" aria-pressed="{str(name == "all").lower()}" data-verdict="{name}">{name} {count}</button>'
-                       for name, count in buttons)
+    controls = "".join(
+        f'<button type="button" aria-pressed="{str(name == "all").lower()}" data-verdict="{name}">'
+        f"{name} {count}</button>"
+        for name, count in buttons
+    )
     script = (HERE / "claims.js").read_text(encoding="utf-8")
-    box = (f'<div class="filters" role="group" aria-label="Which claims to show" hidden>{controls}'
-           f'<input type="search" aria-label="a word of a claim" placeholder="a word, or a number such as B05"><p role="status"></p></div>')
+    box = (
+        f'<div class="filters" role="group" aria-label="Which claims to show" hidden>{controls}'
+        '<input type="search" aria-label="a word of a claim" placeholder="a word, or a number such as B05">'
+        '<p role="status"></p></div>'
+    )
     return f"{body[:place]}{box}{body[place:]}<script>{script}</script>"
 
 

@@ -1,4 +1,4 @@
-"""Where a section stands in its chapter; what the first pages of the book and of its chapters tell of what follows: pictures, minutes, exercises."""
+"""Where a section stands in its chapter, and what the first pages tell of the others: pictures, minutes, exercises."""
 from __future__ import annotations
 
 import html
@@ -12,7 +12,10 @@ from docutils import nodes
 
 from bookext.sectionmap import in_order
 
-EXPLORER = re.compile(r'<div class="explorer">.*?<figure><svg [^>]*?viewBox="(?P<box>[^"]*)"[^>]*>(?P<inner>.*?)</svg><figcaption', re.DOTALL)
+EXPLORER = re.compile(
+    r'<div class="explorer">.*?<figure><svg [^>]*?viewBox="(?P<box>[^"]*)"[^>]*>(?P<inner>.*?)</svg><figcaption',
+    re.DOTALL,
+)
 LETTERS = re.compile(r"<text\b.*?</text>", re.DOTALL)
 
 
@@ -20,15 +23,19 @@ def tell(app, pagename, templatename, context, doctree):
     chapter = str(PurePosixPath(pagename).parent / "index")
     sections = app.env.toctree_includes.get(chapter, [])
     if "body" in context and pagename in sections:
-        title, link = html.escape(app.env.titles[chapter].astext()), html.escape(app.builder.get_relative_uri(pagename, chapter))
-        context["body"] += f'<p class="way">Section {sections.index(pagename) + 1} of {len(sections)} in <a href="{link}">{title}</a></p>\n'
+        title = html.escape(app.env.titles[chapter].astext())
+        link = html.escape(app.builder.get_relative_uri(pagename, chapter))
+        place = f"Section {sections.index(pagename) + 1} of {len(sections)}"
+        context["body"] += f'<p class="way">{place} in <a href="{link}">{title}</a></p>\n'
 
 
 @cache
 def facts(path: Path, changed: float) -> tuple[int, int, int]:
     """Minutes to read, minutes for the exercises, number of exercises of a section, as it states them."""
     cells = nbformat.read(path, as_version=4).cells
-    count = sum(len(re.findall(r"\{exercise(?:-start)?\}", cell.source)) for cell in cells if cell.cell_type == "markdown")
+    count = sum(
+        len(re.findall(r"\{exercise(?:-start)?\}", cell.source)) for cell in cells if cell.cell_type == "markdown"
+    )
     return (*(reading_time.stated(cells) or (0, 0)), count)
 
 
@@ -63,7 +70,7 @@ def listed(app, doctree, docname, pages):
 
 
 def time_chapter(app, doctree, docname):
-    """A chapter's first page: a button to begin, its sections as cards with their minutes and exercises, and below them its hours."""
+    """A chapter's first page: a button to begin, its sections as cards with minutes and exercises, and its hours."""
     sections = app.env.toctree_includes.get(docname, [])
     if app.builder.format != "html" or not docname.startswith("chapters/") or not sections:
         return
@@ -71,11 +78,15 @@ def time_chapter(app, doctree, docname):
     cards = listed(app, doctree, docname, sections)
     for section, item in cards.items():
         read, practise, count = told(app, section)
-        make_card(item, number_of(app, section), thumbnail(app.env, section), f"{read} minutes to read, {count} exercises ({practise} minutes)")
+        words = f"{read} minutes to read, {count} exercises ({practise} minutes)"
+        make_card(item, number_of(app, section), thumbnail(app.env, section), words)
     if cards:
         last = list(cards.values())[-1].parent
         reading, practising = (sum(told(app, section)[place] for section in cards) for place in (0, 1))
-        words = f"The whole chapter takes about {hours(reading)} of reading, without what goes deeper, and {hours(practising)} of exercises."
+        words = (
+            f"The whole chapter takes about {hours(reading)} of reading, without what goes deeper, "
+            f"and {hours(practising)} of exercises."
+        )
         last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", words))
 
 
@@ -84,8 +95,10 @@ def number_of(app, page) -> str:
 
 
 def add_button(app, doctree, docname, section):
-    words, link = html.escape(f"Start with {number_of(app, section)}"), html.escape(app.builder.get_relative_uri(docname, section))
-    first = next((node for node in doctree.findall(nodes.section) if node.parent is not None and isinstance(node.parent, nodes.section)), None)
+    words = html.escape(f"Start with {number_of(app, section)}")
+    link = html.escape(app.builder.get_relative_uri(docname, section))
+    inner = (node for node in doctree.findall(nodes.section) if isinstance(node.parent, nodes.section))
+    first = next(inner, None)
     if first is not None:
         button = f'<p class="doors"><a href="{link}">{words}: {html.escape(app.env.titles[section].astext())}</a></p>'
         first.parent.insert(first.parent.index(first), nodes.raw("", button, format="html"))
@@ -104,8 +117,10 @@ def thumbnail(env, section) -> str:
     """The lines of a section's first explorer, without its letters."""
     for raw in env.get_doctree(section).findall(nodes.raw):
         if found := EXPLORER.search(raw.astext()):
-            return (f'<svg class="thumb" aria-hidden="true" viewBox="{found["box"]}" fill="none" stroke-width="10" stroke-linecap="square" '
-                    f'stroke-linejoin="round">{LETTERS.sub("", found["inner"])}</svg>')
+            return (
+                f'<svg class="thumb" aria-hidden="true" viewBox="{found["box"]}" fill="none" stroke-width="10" '
+                f'stroke-linecap="square" stroke-linejoin="round">{LETTERS.sub("", found["inner"])}</svg>'
+            )
     return ""
 
 
@@ -113,17 +128,27 @@ def furnish(app, doctree, docname):
     """The first page: a list of links as doors, the book in figures below them, and its chapters as cards."""
     if app.builder.format != "html" or docname != app.config.root_doc:
         return
-    chapters = {page: app.env.toctree_includes.get(page, []) for page in in_order(app.env, docname) if page.startswith("chapters/") and page.endswith("/index")}
+    chapters = {
+        page: app.env.toctree_includes.get(page, [])
+        for page in in_order(app.env, docname)
+        if page.startswith("chapters/") and page.endswith("/index")
+    }
     for chapter, item in listed(app, doctree, docname, chapters).items():
-        reading, practising, count = (sum(told(app, section)[place] for section in chapters[chapter]) for place in range(3))
-        make_card(item, number_of(app, chapter), thumbnail(app.env, chapters[chapter][0]),
-                  f"{len(chapters[chapter])} section{'s' * (len(chapters[chapter]) > 1)}, {hours(reading)} to read, {count} exercises ({hours(practising)})")
+        reading, practising, count = (
+            sum(told(app, section)[place] for section in chapters[chapter]) for place in range(3)
+        )
+        words = (
+            f"{len(chapters[chapter])} section{'s' * (len(chapters[chapter]) > 1)}, {hours(reading)} to read, "
+            f"{count} exercises ({hours(practising)})"
+        )
+        make_card(item, number_of(app, chapter), thumbnail(app.env, chapters[chapter][0]), words)
     doors = next((one for one in doctree.findall(nodes.bullet_list) if all(is_link(item) for item in one)), None)
     if doors is not None:
         doors["classes"].append("doors")
         counts = in_figures(app, [section for sections in chapters.values() for section in sections])
         items = "".join(f"<li><strong>{count:,}</strong> {html.escape(words)}</li>" for words, count in counts.items())
-        doors.parent.insert(doors.parent.index(doors) + 1, nodes.raw("", f'<ul class="figures">{items}</ul>', format="html"))
+        figures = nodes.raw("", f'<ul class="figures">{items}</ul>', format="html")
+        doors.parent.insert(doors.parent.index(doors) + 1, figures)
 
 
 def is_link(item) -> bool:
@@ -138,7 +163,11 @@ def in_figures(app, sections) -> dict[str, int]:
     code = [cell for cell in cells if cell.cell_type == "code"]
     return {
         "sections": len(sections),
-        "figures to move": sum(len(re.findall(r"\bExplorer\(", cell.source)) for cell in code if "remove-cell" not in cell.metadata.get("tags", [])),
+        "figures to move": sum(
+            len(re.findall(r"\bExplorer\(", cell.source))
+            for cell in code
+            if "remove-cell" not in cell.metadata.get("tags", [])
+        ),
         "exercises": sum(told(app, section)[2] for section in sections),
         "tested statements": sum(len(re.findall(r"^# claim:", cell.source, re.MULTILINE)) for cell in code),
     }

@@ -6,7 +6,10 @@ import re
 
 from docutils import nodes
 
-THEOREMS = {f"{kind}_node": kind.capitalize() for kind in ("theorem", "proposition", "definition", "algorithm", "lemma", "corollary", "example", "remark")}
+THEOREMS = {
+    f"{kind}_node": kind.capitalize()
+    for kind in ("theorem", "proposition", "definition", "algorithm", "lemma", "corollary", "example", "remark")
+}
 SILENT = {"target", "comment", "index", "substitution_definition", "script"}
 BOXES = {"admonition", "note", "tip", "warning", "important", "attention", "seealso"}
 
@@ -34,7 +37,7 @@ class Markdown:
     def number(self, kind, node):
         return ".".join(map(str, self.numbers.get(kind, {}).get(node["ids"][0], ()))) if node["ids"] else ""
 
-    # ----------------------------------------------------------------------------------------------------- inside a line
+    # ---------------------------------------------------------------------------------------------------- inside a line
 
     def inline(self, node, in_table=False):
         return "".join(self.span(child, in_table) for child in node.children)
@@ -64,7 +67,8 @@ class Markdown:
         raise Unknown(f"in a line: {node.pformat()[:200]}")
 
     def link(self, node, in_table):
-        words, target = self.inline(node, in_table), f"#{node['refid']}" if node.get("refid") else node.get("refuri", "")
+        words = self.inline(node, in_table)
+        target = f"#{node['refid']}" if node.get("refid") else node.get("refuri", "")
         if "reference/bibliography" in target:
             self.cited.append(target.rpartition("#")[2])
         if not node.get("internal") and not target.startswith("#"):
@@ -75,7 +79,7 @@ class Markdown:
         return f"[{words}]({address})" if address else words
 
     def title(self, node):
-        """The line that opens a fold: HTML, because Markdown is not read there; a link in it would open instead of folding."""
+        """The line that opens a fold: HTML, because Markdown is not read there; a link in it would open its page."""
         tags = {"literal": "code", "emphasis": "em", "strong": "strong"}
         out = []
         for child in node.children:
@@ -88,7 +92,7 @@ class Markdown:
                 out.append(f"<{tag}>{self.title(child)}</{tag}>" if tag else self.title(child))
         return "".join(out)
 
-    # ------------------------------------------------------------------------------------------------------------ blocks
+    # ----------------------------------------------------------------------------------------------------------- blocks
 
     def blocks(self, parts):
         return "\n\n".join(filter(None, map(self.block, parts)))
@@ -99,7 +103,9 @@ class Markdown:
             return re.sub(r"(?m)^(\s*)([-+#>]|\d+[.)])(?=\s)", r"\1\\\2", self.inline(node))
         if name in ("bullet_list", "enumerated_list"):
             first = node.get("start", 1) if name == "enumerated_list" else None
-            return "\n".join(self.item(child, "- " if first is None else f"{first + i}. ") for i, child in enumerate(node.children))
+            return "\n".join(
+                self.item(child, "- " if first is None else f"{first + i}. ") for i, child in enumerate(node.children)
+            )
         if name == "math_block":
             if re.search(r"(?<!\\)%", node.astext()):
                 raise Unknown(f"a comment in a formula, which a quotation writes into one line: {node.astext()[:80]}")
@@ -119,7 +125,8 @@ class Markdown:
                 return fold(self.title(node.children[0]), body)
             return quote(f"**{self.inline(node.children[0]) if titled else name.capitalize()}**\n\n{body}")
         if name in THEOREMS:
-            head = f"**{THEOREMS[name]} {self.number(node['countertype'], node)}** {self.inline(node.children[0])}".rstrip()
+            number = self.number(node["countertype"], node)
+            head = f"**{THEOREMS[name]} {number}** {self.inline(node.children[0])}".rstrip()
             return quote(f"{head}\n\n{self.blocks(node.children[1].children)}")
         if name == "definition_list":
             return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}"
@@ -128,7 +135,8 @@ class Markdown:
             return self.blocks(node.children)
         if name == "transition":
             return "---"
-        if name in SILENT or name == "raw" and "<script" in node.astext():       # sphinx-thebe puts its script into every page
+        # sphinx-thebe puts its script into every page
+        if name in SILENT or name == "raw" and "<script" in node.astext():
             return ""
         raise Unknown(f"a block: {node.pformat()[:300]}")
 
@@ -137,7 +145,10 @@ class Markdown:
         return "\n".join([mark + first, *(" " * len(mark) + line if line else "" for line in rest)])
 
     def table(self, node):
-        rows = [["<br>".join(self.inline(child, in_table=True) for child in entry.children) for entry in row.children] for row in node.findall(nodes.row)]
+        rows = [
+            ["<br>".join(self.inline(child, in_table=True) for child in entry.children) for entry in row.children]
+            for row in node.findall(nodes.row)
+        ]
         sides = [" ".join(entry.get("classes", [])) for entry in next(node.findall(nodes.row)).children]
         ruler = ["---:" if "right" in side else ":---:" if "center" in side else "---" for side in sides]
         return "\n".join(f"| {' | '.join(row)} |" for row in [rows[0], ruler, *rows[1:]])
@@ -164,8 +175,13 @@ def formula(tex, in_table=False):
 
 
 def quote(text):
-    """JupyterLab cuts formulas out before it reads Markdown, and would show the marks of quotation that stand inside: each gets one line."""
-    text = re.sub(r"(?m)^( *)\$\$\n((?:.*\n)*?) *\$\$$", lambda found: f"{found[1]}$${' '.join(found[2].split())}$$", text)
+    """A quotation, with each formula in one line.
+
+    JupyterLab cuts formulas out before it reads Markdown, and would show the marks of quotation that stand inside.
+    """
+    text = re.sub(
+        r"(?m)^( *)\$\$\n((?:.*\n)*?) *\$\$$", lambda found: f"{found[1]}$${' '.join(found[2].split())}$$", text
+    )
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
