@@ -1,4 +1,4 @@
-"""The plain notebooks: the page's words, the source's code, nothing of a solution for students, and nothing that needs a plug-in."""
+"""The plain notebooks: words of the page, code of the source, no solution for students, no need of a plug-in."""
 import base64
 import copy
 import io
@@ -69,12 +69,15 @@ def solution_cells(nb):
     return found
 
 
-# ------------------------------------------------------------------------------------------------------ what a section becomes
+# ----------------------------------------------------------------------------------------------- what a section becomes
+
 
 def test_the_notebooks_build_without_a_warning(plain_log):
     assert plain_log.startswith("0\n") and "WARNING" not in plain_log, plain_log[-4000:]
     for edition in ("student", "instructor"):
-        written = [path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")]
+        written = [
+            path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")
+        ]
         assert sorted(written) == sorted([*SECTIONS, *PAGES])
 
 
@@ -82,14 +85,16 @@ def test_the_notebooks_build_without_a_warning(plain_log):
 def test_the_instructors_code_is_the_sources_without_its_claims(read, section):
     wanted = [cell for cell in source(section).cells if cell.cell_type == "code" and not cell.source.startswith(MARK)]
     found = codes(read("instructor", section))
-    assert [(cell.id, cell.source, without_stills(cell)) for cell in found] == [(cell.id, cell.source, cell.outputs) for cell in wanted]
+    shown = [(cell.id, cell.source, without_stills(cell)) for cell in found]
+    assert shown == [(cell.id, cell.source, cell.outputs) for cell in wanted]
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_students_have_the_same_without_solutions_and_outputs(read, section):
     solutions = {cell.id for cell in solution_cells(source(section))}
     students, instructors = codes(read("student", section)), codes(read("instructor", section))
-    assert [cell.source for cell in students] == [cell.source for cell in instructors if cell.id not in solutions] and solutions
+    assert [cell.source for cell in students] == [cell.source for cell in instructors if cell.id not in solutions]
+    assert solutions
     assert not any(cell.outputs and "Explorer(" not in cell.source or cell.execution_count for cell in students)
     assert not any("Solution to" in text or "For the instructor" in text for text in texts(read("student", section)))
 
@@ -143,9 +148,12 @@ def test_no_visible_cell_uses_what_only_claims_or_solutions_define(section):
 
 
 def test_one_begins_as_all_do_and_runs_in_another_folder(read, tmp_path):
-    """That each runs, and says what is committed, is tested with the notebooks as committed: there each claim is a process of its own."""
-    begins = {nb.cells[place].source for nb in (read(edition, section) for edition in ("student", "instructor") for section in SECTIONS)
-              for place in [next(i for i, cell in enumerate(nb.cells) if cell.cell_type == "code")]}
+    """That all run and say what is committed is tested with the committed notebooks, where a claim has its process."""
+    begins = {
+        nb.cells[place].source
+        for nb in (read(edition, section) for edition in ("student", "instructor") for section in SECTIONS)
+        for place in [next(i for i, cell in enumerate(nb.cells) if cell.cell_type == "code")]
+    }
     assert len(begins) == 1 and min(begins).startswith("try:\n    import dplib")
     nb = read("instructor", "chapters/histograms/bins")
     wanted = {cell.id: printed(cell) for cell in codes(nb)}
@@ -157,9 +165,13 @@ def printed(cell):
     return "".join(output.get("text", "") for output in cell.outputs if output.output_type == "stream")
 
 
-# ---------------------------------------------------------------------------------------------- what its text is without plug-ins
+# ------------------------------------------------------------------------------------ what its text is without plug-ins
 
-RENDER = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, allow_space=False, double_inline=True)
+RENDER = (
+    MarkdownIt("commonmark", {"html": True})
+    .enable("table")
+    .use(dollarmath_plugin, allow_space=False, double_inline=True)
+)
 
 
 def rendered(text):
@@ -176,19 +188,20 @@ MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 @pytest.mark.parametrize("edition", ["student", "instructor"])
 @pytest.mark.parametrize("page", [*SECTIONS, *PAGES])
 def test_every_link_leads_somewhere(read, edition, page):
-    """Without an address of the book: to a neighbouring notebook of this edition, or into the web. It opens without a question."""
+    """Without an address of the book: into this edition or into the web; and a notebook opens without a question."""
     assert read(edition, page).metadata.kernelspec.name == "python3"
     here = BUILT / edition / f"{page}.ipynb"
     for text in texts(read(edition, page)):
         targets = [link["href"] for link in rendered(text).find_all("a", href=True)]
-        assert [target for target in targets if not target.startswith("http") and not (here.parent / target).is_file()] == []
+        near = [target for target in targets if not target.startswith("http")]
+        assert [target for target in near if not (here.parent / target).is_file()] == []
         assert "(how)" not in text and "open this section in JupyterLab" not in text
 
 
 @pytest.mark.parametrize("edition", ["student", "instructor"])
 @pytest.mark.parametrize("section", [*SECTIONS, *PAGES])
 def test_nothing_needs_a_plug_in(read, edition, section):
-    """(S* is the name of the smooth sensitivity; JupyterLab takes formulas out before it reads any mark of Markdown.)"""
+    """S* is the name of the smooth sensitivity; JupyterLab takes formulas out before it reads any mark of Markdown."""
     for text in texts(read(edition, section)):
         assert not [formula for formula in MATHS.findall(text) if re.search(r"^\s*>", formula, re.MULTILINE)]
         words = rendered(text).get_text(" ")
@@ -203,12 +216,18 @@ def squeezed(soup):
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_words_are_those_of_the_page(read, site, section):
     page = BeautifulSoup((site / f"{section}.html").read_text(encoding="utf-8"), "html.parser").find("article")
-    for gone in page.select("script, .headerlink, .math, mjx-container, code, pre, .explorer, .cell_input, .cell > details > summary, "
-                            ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, .prev-next-footer, .way"):
+    for gone in page.select(
+        "script, .headerlink, .math, mjx-container, code, pre, .explorer, .cell_input, .cell > details > summary, "
+        ".cell_output > :not(figure), button, figcaption .caption-number, h1 > .section-number, nav, "
+        ".prev-next-footer, .way"
+    ):
         gone.decompose()
     nb = read("instructor", section)
     text = "\n\n".join(cell for cell in texts(nb) if "For the instructor" not in cell).split("## Works cited")[0]
-    missing = strange(squeezed(page).replace(*(squeezed(BeautifulSoup(words, "html.parser")) for words in ANSWER)), squeezed(rendered(without_labels(text))))
+    missing = strange(
+        squeezed(page).replace(*(squeezed(BeautifulSoup(words, "html.parser")) for words in ANSWER)),
+        squeezed(rendered(without_labels(text))),
+    )
     assert not missing, missing
 
 
@@ -226,7 +245,8 @@ def strange(words, others, width=24):
     return [words[i:i + 60] for i in range(0, len(words) - width, width) if words[i:i + width] not in known]
 
 
-# ------------------------------------------------------------------------------------------------ small documents, and what fails
+# -------------------------------------------------------------------------------------- small documents, and what fails
+
 
 def paragraph(*children):
     return nodes.paragraph("", "", *children)
@@ -250,12 +270,28 @@ def reference(target, words="here", **options):
     (nodes.math_block("", "a = b", number=3), "$$\na = b \\tag{3}\n$$"),
     (paragraph(reference("https://a.org")), "[here](https://a.org)"),
     (paragraph(reference("other#b", internal=True)), "here"),
-    (nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("a")), nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("b"))))),
-                       nodes.list_item("", paragraph(nodes.Text("c")))), "- a\n\n  - b\n- c"),
+    (
+        nodes.bullet_list(
+            "",
+            nodes.list_item(
+                "",
+                paragraph(nodes.Text("a")),
+                nodes.bullet_list("", nodes.list_item("", paragraph(nodes.Text("b")))),
+            ),
+            nodes.list_item("", paragraph(nodes.Text("c"))),
+        ),
+        "- a\n\n  - b\n- c",
+    ),
     (nodes.note("", paragraph(nodes.Text("a"))), "> **Note**\n>\n> a"),
-    (nodes.note("", paragraph(nodes.Text("a")), nodes.math_block("", "a\n  = b", number=3)), "> **Note**\n>\n> a\n>\n> $$a = b \\tag{3}$$"),
+    (
+        nodes.note("", paragraph(nodes.Text("a")), nodes.math_block("", "a\n  = b", number=3)),
+        "> **Note**\n>\n> a\n>\n> $$a = b \\tag{3}$$",
+    ),
     (paragraph(reference("#b", internal=True, words="The law")), "*The law*"),
-    (nodes.admonition("", nodes.title("", "Hint"), paragraph(nodes.Text("a")), classes=["dropdown"]), "<details>\n<summary>Hint</summary>\n\na\n\n</details>"),
+    (
+        nodes.admonition("", nodes.title("", "Hint"), paragraph(nodes.Text("a")), classes=["dropdown"]),
+        "<details>\n<summary>Hint</summary>\n\na\n\n</details>",
+    ),
 ])
 def test_a_node_becomes_markdown(node, wanted):
     assert markdown().block(node) == wanted
@@ -265,25 +301,31 @@ def test_a_node_becomes_markdown(node, wanted):
 def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor, kept):
     shown = new_output("execute_result", data={"text/plain": "Explorer(x = 1): one"}, execution_count=2)
     printed_too = new_output("stream", name="stdout", text="out")
-    other = new_code_cell("1", id="other", execution_count=1, outputs=[new_output("execute_result", data={"text/plain": "1"}, execution_count=1)])
-    source = new_notebook(cells=[other, new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])])
+    one = new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
+    other = new_code_cell("1", id="other", execution_count=1, outputs=[one])
+    explorer = new_code_cell("Explorer(f, {}, {})", id="explorer", execution_count=2, outputs=[printed_too, shown])
+    source = new_notebook(cells=[other, explorer])
     here = Edition(source, markdown(), (4, 1), instructor, {"explorer": ["still"]})
     for place in range(2):
         here.code(nodes.container(cell_index=place))
     first, second = here.cells
-    assert bool(first.outputs) == instructor and [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
+    assert bool(first.outputs) == instructor
+    assert [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
     assert second.execution_count == second.outputs[-1].execution_count == (2 if instructor else None)
     nbformat.validate(new_notebook(cells=here.cells))
 
 
 def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python"}}
-    source = new_notebook(cells=[new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")], metadata=kernel)
+    cells = [new_code_cell("Explorer(f, {}, {})", id="explorer"), new_code_cell("1", id="other")]
+    source = new_notebook(cells=cells, metadata=kernel)
     run = copy.deepcopy(source)
     png = io.BytesIO()
     Image.new("RGBA", (2, 1)).save(png, "PNG")
     still = base64.b64encode(png.getvalue()).decode()
-    run.cells[0].outputs = [new_output("execute_result", data={"text/plain": "Explorer(x = 1): one", "image/png": still}, execution_count=1)]
+    run.cells[0].outputs = [
+        new_output("execute_result", data={"text/plain": "Explorer(x = 1): one", "image/png": still}, execution_count=1)
+    ]
     run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
     get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
     builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
@@ -298,12 +340,20 @@ def test_a_link_leads_where_the_reader_can_go():
 
 
 @pytest.mark.parametrize(("target", "address"), [
-    ("chapters/a/two#c", "two.ipynb"), ("chapters/b/one", "../b/one.ipynb"), ("chapters/b/index", "../b/one.ipynb"), ("#c", None),
-    ("reference/notation", "../../reference/notation.ipynb"), ("reference/glossary#term-law", None), ("course/index", plain.Unknown),
+    ("chapters/a/two#c", "two.ipynb"),
+    ("chapters/b/one", "../b/one.ipynb"),
+    ("chapters/b/index", "../b/one.ipynb"),
+    ("#c", None),
+    ("reference/notation", "../../reference/notation.ipynb"),
+    ("reference/glossary#term-law", None),
+    ("course/index", plain.Unknown),
 ])
 def test_without_an_address_a_link_leads_to_a_notebook_or_its_words_say_enough(target, address):
-    builder = SimpleNamespace(config=SimpleNamespace(html_baseurl=""), sections=lambda: ["chapters/a/one", "chapters/a/two", "chapters/b/one"],
-                              env=SimpleNamespace(toctree_includes={"chapters/b/index": ["chapters/b/one"]}))
+    builder = SimpleNamespace(
+        config=SimpleNamespace(html_baseurl=""),
+        sections=lambda: ["chapters/a/one", "chapters/a/two", "chapters/b/one"],
+        env=SimpleNamespace(toctree_includes={"chapters/b/index": ["chapters/b/one"]}),
+    )
     if address is plain.Unknown:
         with pytest.raises(plain.Unknown, match="in no edition"):
             PlainNotebooks.address(builder, "chapters/a/one", target)
@@ -313,11 +363,15 @@ def test_without_an_address_a_link_leads_to_a_notebook_or_its_words_say_enough(t
 
 def test_who_has_opened_a_section_is_not_told_to_open_it():
     link = reference("intro#study-alone", "how", internal=True)
-    told = paragraph(nodes.Text("To answer, open this section in JupyterLab ("), link, nodes.Text("); each checker prints"))
+    told = paragraph(
+        nodes.Text("To answer, open this section in JupyterLab ("), link, nodes.Text("); each checker prints")
+    )
     say_where_to_answer(told)
     assert told.astext() == "To answer, fill in the cells below and run them; each checker prints"
     with pytest.raises(plain.Unknown, match="opening"):
-        say_where_to_answer(paragraph(nodes.Text("See "), reference("intro#study-alone", internal=True), nodes.Text(".")))
+        say_where_to_answer(
+            paragraph(nodes.Text("See "), reference("intro#study-alone", internal=True), nodes.Text("."))
+        )
 
 
 @pytest.mark.parametrize(("node", "word"), [
@@ -347,4 +401,5 @@ def test_each_edition_is_packed_with_the_wheel(tmp_path):
     made = editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")
     assert [path.read_bytes() for path in made] == first
     with zipfile.ZipFile(made[0]) as file:
-        assert file.namelist() == ["student/a.ipynb", "student/provable_privacy-1-py3-none-any.whl"] and file.read("student/a.ipynb") == b"student"
+        assert file.namelist() == ["student/a.ipynb", "student/provable_privacy-1-py3-none-any.whl"]
+        assert file.read("student/a.ipynb") == b"student"

@@ -2,10 +2,11 @@
 
     jupyter-book build . --builder custom --custom-builder notebooks        (make notebooks)
 
-Words, numbers and links are those of the page, because both come from the same resolved document; code is that of the source.
-Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching. Claims are in neither.
-Every Explorer has its default frame as a picture in both, for programs that show saved notebooks and run nothing; the instructor's
-figures are there too. The pages that sections refer to, such as the notation, come along as notebooks without code: no link is dead.
+Words, numbers and links are those of the page, because both come from the same resolved document; code is that of the
+source. Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching.
+Claims are in neither. Every Explorer has its default frame as a picture in both, for programs that show saved notebooks
+and run nothing; the instructor's figures are there too. The pages that sections refer to, such as the notation, come
+along as notebooks without code: no link is dead.
 """
 from __future__ import annotations
 
@@ -26,10 +27,15 @@ from bookext.plain.edition import DRAWN, FROM_WHEEL, Edition, page, teaching_not
 from bookext.plain.markdown import Markdown, Unknown
 
 EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
-PAGES = ("data/adult_like", "data/town", "reference/checks", "reference/claims", "reference/glossary", "reference/notation")
-WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary")      # where a link leads there, its words say enough without it
+PAGES = (
+    "data/adult_like", "data/town",
+    "reference/checks", "reference/claims", "reference/glossary", "reference/notation",
+)
+# where a link leads there, its words say enough without it
+WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary")
 ALONE = "intro#study-alone"                      # how to open a section: whoever reads a plain notebook has done it
-ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}       # part of a zip's name -> its edition
+# part of a zip's name -> its edition
+ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}
 STAMP = (2026, 1, 1, 0, 0, 0)                    # of every file in a zip: the same book gives the same bytes
 
 
@@ -46,7 +52,9 @@ class PlainNotebooks(Builder):
         return self.sections()
 
     def sections(self):
-        return sorted(page for page in self.env.found_docs if page.startswith("chapters/") and not page.endswith("/index"))
+        return sorted(
+            page for page in self.env.found_docs if page.startswith("chapters/") and not page.endswith("/index")
+        )
 
     def get_target_uri(self, docname, typ=None):
         return docname
@@ -64,7 +72,9 @@ class PlainNotebooks(Builder):
         say_where_to_answer(doctree)
         for edition, what in EDITIONS.items():
             markdown = self.markdown(docname)
-            here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", self.stills(source))
+            here = Edition(
+                source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", self.stills(source)
+            )
             nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
             self.save(nb, edition, docname)
 
@@ -81,13 +91,14 @@ class PlainNotebooks(Builder):
                 self.save(nb, edition, docname)
         for edition in EDITIONS:
             for path in Path(self.outdir, edition).rglob("*.ipynb"):
-                if path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix() not in (*self.sections(), *PAGES):
+                name = path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix()
+                if name not in (*self.sections(), *PAGES):
                     path.unlink()
 
-    # ------------------------------------------------------------------------------------------------ what a section needs
+    # --------------------------------------------------------------------------------------------- what a section needs
 
     def stills(self, source):
-        """Id of a cell -> what its Explorer or its figures look like, from the notebook as the book's build has run it."""
+        """Id of a cell -> what its Explorer or its figures look like, from the notebook as the build has run it."""
         cache = get_cache(self.config.nb_execution_cache_path)
         run = cache.get_cache_bundle(cache.match_cache_notebook(source).pk).nb
         found = {}
@@ -99,7 +110,9 @@ class PlainNotebooks(Builder):
 
     def markdown(self, docname, inside=None):
         """What writes a page, or a part of it that stands in the notebook of another one."""
-        return Markdown(self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(inside or docname, target, docname))
+        return Markdown(
+            self.env.toc_fignumbers.get(docname, {}), lambda target: self.address(inside or docname, target, docname)
+        )
 
     def address(self, docname, target, written=None):
         """The page in the published book; without one, the neighbouring notebook, or None where the words say enough.
@@ -118,13 +131,19 @@ class PlainNotebooks(Builder):
         if page.startswith("chapters/") and page.endswith("/index"):
             page = self.env.toctree_includes[page][0]
         if page not in (*self.sections(), *PAGES):
-            raise Unknown(f"{docname} refers to {page}, which is in no edition: without an address of the book these words are dead")
+            raise Unknown(
+                f"{docname} refers to {page}, which is in no edition: "
+                "without an address of the book these words are dead"
+            )
         return f"{relpath(page, docname.rpartition('/')[0])}.ipynb"
 
     def front(self, docname, what):
         page = self.address(docname, "") if self.config.html_baseurl else None
         where = f" ([this section as a page]({page}))" if page else ""
-        return f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}. Its first cell of code installs `dplib` where it is missing."
+        return (
+            f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}. "
+            "Its first cell of code installs `dplib` where it is missing."
+        )
 
     def install(self):
         url = self.config.html_theme_options.get("repository_url", "")
@@ -135,7 +154,9 @@ class PlainNotebooks(Builder):
             page, markdown = "reference/bibliography", self.markdown("reference/bibliography")
             self._works = {
                 key: " ".join(markdown.inline(line) for line in citation.findall(nodes.paragraph))
-                for citation in self.env.get_and_resolve_doctree(page, self).findall(nodes.citation) for key in citation["ids"]}
+                for citation in self.env.get_and_resolve_doctree(page, self).findall(nodes.citation)
+                for key in citation["ids"]
+            }
         return self._works
 
     def notes(self, docname):
@@ -153,7 +174,8 @@ def say_where_to_answer(doctree):
     for link in list(doctree.findall(nodes.reference)):
         if link.get("refuri") == ALONE:
             before, _, after = link.parent.children[:3]
-            if not (before.astext() == "To answer, open this section in JupyterLab (" and after.astext().startswith(")")):
+            words = "To answer, open this section in JupyterLab ("
+            if not (before.astext() == words and after.astext().startswith(")")):
                 raise Unknown(f"words about opening a section: {link.parent.astext()[:80]}")
             link.parent[:3] = [nodes.Text(f"To answer, fill in the cells below and run them{after.astext()[1:]}")]
 
@@ -214,8 +236,10 @@ def branch(folder, wheel):
     (made / ".binder/requirements.txt").write_text(f"./{Path(wheel).name}[sections]\njupyterlab\n", encoding="utf-8")
     (made / ".binder/runtime.txt").write_text("python-3.11\n", encoding="utf-8")
     (made / "README.md").write_text(
-        "The sections of *Provable Privacy* as plain notebooks, for your answers. Written by `make notebooks`; nothing here is edited by hand.\n",
-        encoding="utf-8")
+        "The sections of *Provable Privacy* as plain notebooks, for your answers. "
+        "Written by `make notebooks`; nothing here is edited by hand.\n",
+        encoding="utf-8",
+    )
     return made
 
 

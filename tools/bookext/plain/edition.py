@@ -21,7 +21,8 @@ from pathlib import Path
     %pip install -q "{{wheel}}[sections]\""""
 
 
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}      # without one, JupyterLab asks
+# without one, JupyterLab asks
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 DRAWN = ("Explorer(", "<Figure ")
 
 
