@@ -154,7 +154,7 @@ def test_one_begins_as_all_do_and_runs_in_another_folder(read, tmp_path):
         for nb in (read(edition, section) for edition in ("student", "instructor") for section in SECTIONS)
         for place in [next(i for i, cell in enumerate(nb.cells) if cell.cell_type == "code")]
     }
-    assert len(begins) == 1 and min(begins).startswith("try:\n    import dplib")
+    assert len(begins) == 1 and min(begins).startswith("try:\n    import provable_privacy")
     nb = read("instructor", "chapters/histograms/bins")
     wanted = {cell.id: printed(cell) for cell in codes(nb)}
     NotebookClient(nb, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -142,7 +142,7 @@ class PlainNotebooks(Builder):
         where = f" ([this section as a page]({page}))" if page else ""
         return (
             f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}. "
-            "Its first cell of code installs `dplib` where it is missing."
+            "Its first cell of code installs `dplib` and `provable_privacy` where they are missing."
         )
 
     def install(self):

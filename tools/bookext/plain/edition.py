@@ -11,7 +11,7 @@ from bookext.plain.markdown import Unknown, fold
 
 SETUP = """\
 try:
-    import dplib
+    import provable_privacy
 except ImportError:
     {install}"""
 FROM_WHEEL = """\
