@@ -1,7 +1,7 @@
 """Exercises that are answered by entering something: a number, a word, yes or no, a set, or several of them together.
 
 A checker of this kind is a declaration: what is right, how near an entry must be, which mistakes are known and what
-they are told. It is plain data, so that whoever shows the exercise can read it too.
+they are told. It is plain data, so that whoever shows the exercise can read it too::
 
     @entries("the person decides, not the row")
     def dp_unit():

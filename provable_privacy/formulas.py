@@ -56,11 +56,11 @@ def on_cases(
     show : callable
         From the arguments to the words for a case; without it, "epsilon = 1, delta = 1e-05".
     accepts : callable
-        (got, right value, *arguments) -> whether an answer is right after all.
+        From what was got, the right value and the arguments to whether an answer is right after all.
     below, above : str
         Words for a result that is too small or too large, where no mistake is known.
     otherwise : callable
-        (got, right value, *arguments) -> the words instead of these two.
+        From what was got, the right value and the arguments to the words instead of these two.
     alike : float
         How near (relatively) a mistake must be, where that is not as near as an answer.
     everywhere : bool

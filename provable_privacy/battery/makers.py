@@ -1,4 +1,4 @@
-"""Answers put together from parts: mistakes for checkers, leaks and unusual right answers for their tests.
+"""Answers put together from parts: mistakes for checkers, leaks and unusual right answers for their tests::
 
     LAPLACE = noisy(EXACT, lambda table, epsilon: 1 / epsilon)                the right answer
     noisy(EXACT, lambda table, epsilon: 1 / epsilon, shared(laplace))         one noise for all outputs
