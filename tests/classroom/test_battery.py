@@ -23,7 +23,7 @@ from provable_privacy.battery import (
     read_lines,
     runs,
 )
-from provable_privacy.speech import NotAttempted, Wrong
+from provable_privacy.speech import Misdeclared, NotAttempted, Wrong
 
 
 def laplace(count, epsilon, rng):
@@ -243,7 +243,7 @@ class TestOtherOutputs:
 
     def test_places_of_one_name_are_refused_where_they_are_declared(self):
         for places in ({"pairs": COUNTS[:1] * 2}, {"pairs": [], "crowds": [Crowd("a / b", None, None, 9, (), ())] * 2}):
-            with pytest.raises(AssertionError, match="apart"):
+            with pytest.raises(Misdeclared, match="apart"):
                 battery(laplace, Numbers(), **places)
 
     def test_views(self):
