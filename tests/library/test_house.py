@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 import sys
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -63,6 +64,11 @@ def test_a_circle_is_seen():
 
 def test_no_module_is_named_like_a_test():
     assert not [name for name in MODULES if re.fullmatch(r"_?test(_\w+)?|\w+_test", name.rpartition(".")[2])]
+
+
+def test_the_wheel_has_every_package():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    assert {*listed} - {"dplib._files"} == {name for name, path in MODULES.items() if path.name == "__init__.py"}
 
 
 @pytest.mark.parametrize("old", ["import dplib.teaching", "from dplib.teaching import check",
