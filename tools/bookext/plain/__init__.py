@@ -29,10 +29,10 @@ from bookext.plain.markdown import Markdown, Unknown
 EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
 PAGES = (
     "data/adult_like", "data/town",
-    "reference/checks", "reference/claims", "reference/glossary", "reference/notation",
+    "reference/battery", "reference/checks", "reference/claims", "reference/glossary", "reference/notation",
 )
 # where a link leads there, its words say enough without it
-WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary")
+WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary", "reference/provable_privacy")
 ALONE = "intro#study-alone"                      # how to open a section: whoever reads a plain notebook has done it
 # part of a zip's name -> its edition
 ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}
