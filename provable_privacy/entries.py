@@ -1,7 +1,7 @@
-"""Exercises that are answered by entering something: a number, a word, yes or no, a set, or several of them together.
+"""Exercises that are answered by entering something: a number, a word, True or False, a set, or several of these.
 
-A checker of this kind is a declaration: what is right, how near an entry must be, which mistakes are known and what
-they are told. It is plain data, so that whoever shows the exercise can read it too::
+A checker of this kind is a declaration: what is right, how near an entry must be, and a message for each known mistake.
+It is plain data, so that other programs can read it too::
 
     @entries("the person decides, not the row")
     def dp_unit():
@@ -26,7 +26,7 @@ __all__ = ["AnyOf", "Number", "OneOf", "Together", "TrueFalse", "entries"]
 
 @dataclass(frozen=True)
 class Number:
-    """A number. Words with `{said}` in them are a whole sentence; other words follow "not 3; "."""
+    """A number. A message with `{said}` in it is printed alone, with the number there; others come after "not 3; "."""
 
     right: float
     hint: str = ""  # for any other number
@@ -80,7 +80,8 @@ class OneOf:
         if word not in {str(one).lower() for one in self.of}:
             raise Wrong(f"{said!r} is not on the list: {', '.join(map(str, self.of))}"[:300])
         if word != str(self.right).lower():
-            raise Wrong(sentence(self.mistakes.get(word, self.hint), word))
+            known = {str(wrong).lower(): words for wrong, words in self.mistakes.items()}
+            raise Wrong(sentence(known.get(word, self.hint), word))
 
 
 @dataclass(frozen=True)

@@ -42,25 +42,26 @@ def on_cases(
     cases : iterable of tuples
         The arguments; arrays and lists are copied, and must come back unchanged.
     right : callable
-        The same function, right.
+        The correct function.
     mistakes : dict
-        Words -> the same function with a mistake. One that raises does not count on that case.
+        Message -> the function with a mistake. One that raises on a case is not named there.
     rtol, atol : float
-        How near an answer must be; a mistake must be as near, and farther from the right value.
+        An answer is right within this tolerance of the right value. A mistake is named if the answer is within the same
+        tolerance of the mistake's value, and the right value is not.
     shape : callable
-        From the arguments to the shape of the result; without it a result is one number.
+        `shape(*arguments)` is the shape of the result; without it a result is one number.
     whole, finite : bool
         Refuse fractions; refuse infinity.
     what : str
         What the result is called.
     show : callable
-        From the arguments to the words for a case; without it, "epsilon = 1, delta = 1e-05".
+        `show(*arguments)` names a case; without it, "epsilon = 1, delta = 1e-05".
     accepts : callable
-        From what was got, the right value and the arguments to whether an answer is right after all.
+        `accepts(got, right value, arguments)`: whether the answer is right after all.
     below, above : str
-        Words for a result that is too small or too large, where no mistake is known.
+        Messages where no mistake is known: for a result that is nowhere too large, and for any other.
     otherwise : callable
-        From what was got, the right value and the arguments to the words instead of these two.
+        `otherwise(got, right value, arguments)`: the message instead of these two.
     alike : float
         How near (relatively) a mistake must be, where that is not as near as an answer.
     everywhere : bool
@@ -120,7 +121,7 @@ def _gives(mistake, asked, rtol, atol, alike=None, differs=False):
     case, _, got, value = asked
     try:
         theirs = mistake(*case)
-    except (ArithmeticError, ValueError, IndexError, KeyError):
+    except Exception:
         return False
     near = _near(got, theirs, rtol if alike is None else alike, atol)
     return np.shape(theirs) == np.shape(got) and near and not (differs and _near(value, theirs, rtol, atol))
@@ -147,7 +148,7 @@ def _text(value):
 
 
 def refuses(function, arguments, bad, *, error=ValueError):
-    """`Wrong` unless `function(**arguments)` runs, and raises `error` where one argument is bad.
+    """`Wrong` if `function` fails on good arguments, or does not raise `error` where one of them is bad.
 
     Parameters
     ----------

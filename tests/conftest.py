@@ -108,7 +108,7 @@ def rank(name):
 
 
 class Meter:
-    """Notes the seconds of a processor that each test takes, with the processes that it waits for."""
+    """Notes the CPU seconds that each test takes, with the processes that it waits for."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):

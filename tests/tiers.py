@@ -1,12 +1,13 @@
 """Which tests are slow. `make test` leaves them out, `make test-all` runs them.
 
-A test is slow because it says so (`@pytest.mark.slow`, or `long`), because of where it stands and how it is called, or
-because of what it cost when that was last recorded: `pytest --record-costs` writes costs.json. A new test is quick.
+A test is slow because it says so (`@pytest.mark.slow`, or `long`), because of its file, its name or a fixture, or
+because of what it cost when that was last recorded: `pytest --record-costs` writes costs.json. A test without a
+recorded cost is quick, unless another rule makes it slow.
 """
 import json
 from pathlib import Path
 
-COSTS = Path(__file__).with_name("costs.json")   # name of a test -> seconds of a processor
+COSTS = Path(__file__).with_name("costs.json")   # name of a test -> CPU seconds
 LEAST = 0.5                                      # what costs less is not recorded
 
 SLOW_FILES = ("tests/library/test_mutants.py", "tests/library/test_engine_spark.py", "tests/book/test_print.py")

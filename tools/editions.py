@@ -1,12 +1,11 @@
 """Make the editions that are not the web page.
 
     python tools/editions.py notebooks      plain notebooks for students and for instructors, each as a zip file with
-    the wheel of dplib;
-                                            in the instructors' also the question bank with its answers, and once more
-                                            without them, for a public release
-    python tools/editions.py pdf            the book as a PDF, from the pages that make book has built python
-    tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) or a section (chapters/sparse_vector/streams) of
-    it
+                                            the wheel; the instructors' also with the question bank and its answers,
+                                            and once more without them, for a public release
+    python tools/editions.py pdf            the book as a PDF, from the pages that make book has built
+    python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) of it, or a section
+                                            (chapters/sparse_vector/streams)
 
 They are written into _build/notebooks and _build/pdf. Run it with the Python of .venv (make notebooks and make pdf do).
 """

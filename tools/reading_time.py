@@ -1,7 +1,6 @@
 """How long a section takes to read: its main path, counted.
 
-    python tools/reading_time.py [FILES]      one line a section: words, formulas, code, sliders, minutes, what it
-    states
+    python tools/reading_time.py [FILES]      one line per section: words, formulas, code, minutes, what it states
 
 The main path is what a reader needs for the exercises of one and two stars and for later sections. Not on it: parts
 whose heading begins with "Going deeper", folded blocks (proofs, hints, answers), the exercises, and cells that are

@@ -28,8 +28,8 @@ class Finding:
     """What `examine` has found. Printed, it is a few sentences."""
 
     refuted: bool
-    found: str  # the event that tells the tables apart, or ""
-    epsilon: float  # at least this, between the two tables; 0.0 where no such event was found
+    found: str  # why it is refuted, or ""
+    epsilon: float  # at least this, between the two tables; 0.0 where no event was counted
     looked: str
     unseen: str
 
@@ -74,13 +74,14 @@ def examine(
     Returns
     -------
     Finding
-        `refuted` is wrong with probability at most 1e-6 if calls are independent: the event is chosen on one half of
-        the runs and tested on the other half. Not refuted does not mean private.
+        `refuted` is wrong with probability at most 1e-6 if calls are independent. The event is chosen on one half of
+        the runs and tested on the other half; events that are known in advance are tested on all. A chi-square test,
+        which holds in the limit, looks for calls that are not independent. Not refuted does not mean private.
 
     Raises
     ------
     ValueError
-        If epsilon, delta or runs are out of range, or the outputs have no common form.
+        If epsilon, delta or runs are out of range, if the outputs have no common form, or if one of them is not finite.
 
     Examples
     --------
@@ -105,9 +106,12 @@ def examine(
     form = _form(outputs)
     truth = (None, None) if exact is None else (exact(one), exact(two))
     pair = Pair("the first table / the second table", (one,), (two,), ((epsilon, delta),), truth)
-    x = np.array([form.read(output) for output in outputs]).reshape(runs, form.columns)
+    try:
+        x = np.array([form.read(output) for output in outputs]).reshape(runs, form.columns)
+    except Wrong as reason:
+        raise ValueError(f"an output cannot be read: {reason}") from None
     found, bound = _told(form, pair, x, world)
-    return Finding(bool(found), found, bound, _looked(form, runs), _unseen(epsilon, delta, runs))
+    return Finding(bool(found), found, bound, _looked(form, runs), _unseen(epsilon, delta, runs, exact))
 
 
 def _form(outputs: list) -> Form:
@@ -123,7 +127,10 @@ def _form(outputs: list) -> Form:
     if kinds == {"dict"}:
         return Lines(tuple(dict.fromkeys(key for output in outputs for key in output)))
     if kinds == {"outcome"}:
-        outcomes = tuple(dict.fromkeys(outputs))
+        try:
+            outcomes = tuple(dict.fromkeys(outputs))
+        except TypeError:
+            raise ValueError(f"an outcome must be hashable, got {type(outputs[0]).__name__}") from None
         if len(outcomes) <= 1000:
             return Choice(outcomes)
         raise ValueError(f"outcomes must be few, got {len(outcomes):,} different ones")
@@ -166,18 +173,18 @@ def _at_least(event):
 
 def _looked(form, runs):
     what = {
-        Numbers: "each output, sums and differences of two, and the sizes of their noises",
+        Numbers: "each output, sums and differences of two, their sizes, and the sum of all",
         Lines: "which lines come out and in which order, each count, and sums and differences of two",
         Choice: "each outcome, and sets of outcomes",
     }[type(form)]
     return f"{runs:,} runs, half of them to find an event and half to test it; {what}."
 
 
-def _unseen(epsilon, delta, runs):
+def _unseen(epsilon, delta, runs, exact):
     needed = math.ceil(math.log(LEVEL / 10) / -math.log1p(math.exp(-epsilon))) + delta * runs / 2
     rarest = min(1.0, 4 * needed / runs)
     return (
         f"an event that never happens on the other table and has probability below about {rarest:.2g} on this one; "
-        "noise that is slightly too small; an event of three or more outputs together; other tables; digits after the "
-        "ninth; the time that a call takes. More runs see more, and so does `exact`."
+        "noise that is slightly too small; most events of three or more outputs together; other tables; digits after "
+        f"the ninth; the time that a call takes. More runs see more{'' if exact else ', and so does `exact`'}."
     )

@@ -110,7 +110,7 @@ def scaled(factor, law=laplace):
 
 
 def clipped(at, law=laplace):
-    """Noise that is cut off at this many scales."""
+    """Noise beyond this many scales is set to the limit."""
     return lambda rng, scale, shape: np.clip(law(rng, scale, shape), -at * scale, at * scale)
 
 
@@ -132,12 +132,12 @@ def kept(law=laplace, fresh=0.05):
 
 
 def whole(law=laplace, cut=np.round):
-    """Noise without its fraction."""
+    """Noise rounded to a whole number by `cut`."""
     return lambda rng, scale, shape: cut(law(rng, scale, shape))
 
 
 def noisy(exact, scale, law=laplace):
-    """`exact(*arguments)`, and noise of scale `scale(*arguments)` on each number of it."""
+    """`exact(*arguments)`, plus noise of scale `scale(*arguments)` on each number of it."""
 
     def answer(*arguments):
         *table, rng = arguments
@@ -184,7 +184,7 @@ def _call(function, arguments):
 def given(answer, **changes):
     """The answer with changed arguments: name -> function of the old value, or a new value.
 
-    The names are those of the parameters of `answer`.
+    The names are those of the parameters of `answer`, which must have them: a function of your own, or from `noisy`.
     """
     names = list(inspect.signature(answer).parameters)
 
@@ -198,7 +198,7 @@ def given(answer, **changes):
 
 
 def own_luck(answer):
-    """`make(seed)`: the answer with a generator of its own, which goes on from call to call."""
+    """`make(seed)`: the answer with one generator of its own for all calls."""
 
     def make(seed):
         own = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ def same_luck(answer, key=lambda *arguments: None):
 
 
 def again(answer, bad):
-    """Drawn again while `bad(output, *arguments)` holds."""
+    """The answer is called again while `bad(output, *arguments)` is true."""
 
     def patient(*arguments):
         while bad(out := answer(*arguments), *arguments[:-1]):

@@ -17,17 +17,17 @@ CENTRE = (
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two tables, the loss between them, and what the output is good for on them.
+    """Two tables, the privacy loss that is allowed between them, and how near the truth an output must be.
 
     Parameters
     ----------
     what : str
-        In words, "no users / one user": the names of the two tables, around a stroke. No two pairs have the same words.
+        The names of the two tables, "no users / one user", separated by " / ". No two pairs have the same.
     one, two : tuples
         The arguments of the answer on each table, without rng.
     claims : tuple of pairs
         ((epsilon, delta), ...), each to hold between these two tables. For tables that are four people apart, a promise
-        of epsilon allows 4 epsilon. Without claims the pair is for usefulness only.
+        of epsilon allows 4 epsilon. Without claims no event is searched; usefulness, memory and `law` are looked at.
     truth : pair
         The output without noise on each table: a number, or as many as an output has.
     runs : int
@@ -37,11 +37,12 @@ class Pair:
     often : pair of dicts
         For a Choice: outcome -> its smallest allowed share, on each table.
     watch : tuple
-        For a Choice: outcomes that should tell most, so that all runs test them.
-    law : bool or str
-        True: not the law of a mistake; "exactly": only that of `right` (see `battery`).
+        For a Choice: outcomes that probably show a leak; all runs test them.
+    law : bool, str or pair of arrays
+        True: refuse outputs with the law of a known mistake; "exactly": accept only the law of `right` (see `battery`).
+        Two arrays are the probabilities of a Choice.
     twice : int
-        Runs of two calls on the same table: does one call know of the other?
+        How many times two calls on the same table are made, to see whether the second knows of the first.
     """
 
     what: str
@@ -64,24 +65,24 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Very many small worlds in one call: every cell is drawn by its own coin from two neighbouring ones.
+    """One call with very many cells: for each, a coin chooses one of two neighbouring inputs.
 
     Parameters
     ----------
     what, claims, truth, law
         As for a `Pair`, of one cell.
     build : callable
-        From the coins, an array of 0 and 1, to the arguments of the answer, without rng.
+        `build(coins)`: the arguments of the answer, without rng; coins is an array of 0 and 1.
     cells : callable
-        From the output and the coins to a number for each cell, nan where nothing came out.
+        `cells(output, coins)`: a number for each cell, nan where nothing came out.
     size, calls : int
         Cells in a call, and calls.
     published : pair of pairs
         In each world, the least and the greatest share of cells that come out; None where that is free.
     within, share : float
-        Of the cells that come out, this share must lie so near the truth.
+        Of the cells that come out, at least `share` must be within `within` of the truth.
     words : tuple
-        What the cells are called, what is done to them, and what their numbers are.
+        For messages: what cells are called, what is done to them, what their number is.
     """
 
     what: str
