@@ -37,7 +37,7 @@ class Finding:
         parts = [f"Refuted: {self.found}." if self.refuted else "Not refuted."]
         parts += [f"Between these two tables ε is at least {at_least(self.epsilon)}."] if self.epsilon else []
         parts += [f"Looked at: {self.looked}", f"Cannot see: {self.unseen}"]
-        return "\n".join(textwrap.fill(part, 62, subsequent_indent="    ") for part in parts)
+        return "\n".join(textwrap.fill(part, 60, subsequent_indent="    ") for part in parts)
 
 
 def examine(

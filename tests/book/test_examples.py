@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "reference" / "battery.md"
-WIDTH = 62                                       # columns of code on a page
+WIDTH = 60                                       # columns of code on a page
 BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 
