@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from dataclasses import dataclass
@@ -56,39 +57,13 @@ def read(name: str) -> str:
 # ------------------------------------------------------------------------------------------- the numbers of an answer
 
 
+MODULES = ("anonymity", "attacks", "audit", "budget", "data_dependent", "distributions", "fdp", "histograms", "local",
+           "mechanisms", "quantiles", "sensitivity", "svt")
+
+
 def names() -> dict:
     """What the line of a number may use."""
-    from dplib import (
-        anonymity,
-        attacks,
-        audit,
-        budget,
-        data_dependent,
-        distributions,
-        fdp,
-        histograms,
-        local,
-        mechanisms,
-        quantiles,
-        sensitivity,
-        svt,
-    )
-
-    modules = (
-        anonymity,
-        attacks,
-        audit,
-        budget,
-        data_dependent,
-        distributions,
-        fdp,
-        histograms,
-        local,
-        mechanisms,
-        quantiles,
-        sensitivity,
-        svt,
-    )
+    modules = [importlib.import_module(f"dplib.{name}") for name in MODULES]
     return {
         "math": math,
         "np": np,
