@@ -8,6 +8,7 @@ other half. Nothing is assumed of the noise: an answer that keeps its promise is
 from provable_privacy.battery.examine import Finding, examine
 from provable_privacy.battery.forms import Choice, Labels, Lines, Numbers, read_lines
 from provable_privacy.battery.judge import battery, drawn, looked
+from provable_privacy.battery.kinds import looks_for
 from provable_privacy.battery.runs import CENTRE, Crowd, Pair, luck
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "drawn",
     "examine",
     "looked",
+    "looks_for",
     "luck",
     "read_lines",
 ]

@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from provable_privacy.battery.exact import LEVEL, Refused, p_value, still
 from provable_privacy.battery.forms import Choice, Form, Lines, Numbers
 from provable_privacy.battery.hunt import Telling, hunt
 from provable_privacy.battery.looks import memory
-from provable_privacy.battery.runs import Pair
+from provable_privacy.battery.runs import Pair, look_of_sorts, sort_of
 from provable_privacy.speech import Wrong
 
 __all__ = ["Finding", "examine"]
@@ -110,7 +111,7 @@ def examine(
         x = np.array([form.read(output) for output in outputs]).reshape(runs, form.columns)
     except Wrong as reason:
         raise ValueError(f"an output cannot be read: {reason}") from None
-    found, bound = _told(form, pair, x, world)
+    found, bound = _told(form, pair, x, world, outputs)
     return Finding(bool(found), found, bound, _looked(form, runs), _unseen(epsilon, delta, runs, exact))
 
 
@@ -145,12 +146,13 @@ def _kind(output):
     return "dict" if isinstance(output, dict) else "outcome"
 
 
-def _told(form, pair, x, world):
+def _told(form, pair, x, world, outputs):
     """(what tells the tables apart, a lower bound on epsilon), or ("", 0.0)."""
-    search = np.arange(len(x)) < len(x) // 2
+    search, names = np.arange(len(x)) < len(x) // 2, {}
+    sorts = [names.setdefault(sort_of(output), len(names)) for output in outputs]
     try:
         still(pair, x, world, 0.1 * LEVEL)
-        columns = form.statistics(x, pair, search & (world == 0))
+        columns = chain([look_of_sorts(sorts, list(names))], form.statistics(x, pair, search & (world == 0)))
         hunt(pair, columns, world, pair.claims, 0.8 * LEVEL, search, form.known(x, pair))
         memory(form, pair, x, world)
     except Telling as event:
@@ -173,9 +175,10 @@ def _at_least(event):
 
 def _looked(form, runs):
     what = {
-        Numbers: "each output, sums and differences of two, their sizes, and the sum of all",
-        Lines: "which lines come out and in which order, each count, and sums and differences of two",
-        Choice: "each outcome, and sets of outcomes",
+        Numbers: "each output and its type, sums and differences of two, sizes and signs of their noises, the sum of "
+        "all",
+        Lines: "which lines come out and in which order, each count and its type, and sums and differences of two",
+        Choice: "each outcome and its type, and sets of outcomes",
     }[type(form)]
     return f"{runs:,} runs, half of them to find an event and half to test it; {what}."
 

@@ -89,8 +89,7 @@ class Numbers(Form):
         return x, self.called()
 
     def statistics(self, x, pair, search):
-        truth = sides(pair, self.columns)[0]
-        return _numeric(x, 0.0 if truth is None else truth, self.called(), self.views, search)
+        return _numeric(x, *sides(pair, self.columns), self.called(), self.views, search)
 
     def joint(self, x, y, pair):
         truth, names = sides(pair, self.columns)[0], self.called()
@@ -240,7 +239,7 @@ class Lines(Form):
 
     def statistics(self, x, pair, search):
         m, (values, names) = len(self.keys), self.numbers(x)
-        places, truth = x[:, m:], sides(pair, m)[0]
+        places = x[:, m:]
         for i, key in enumerate(self.keys):
             yield Column(f"{key!r} is among the published {THERE}", (places[:, i] >= 0).astype(float))
         for i, j in combinations(range(m), 2):
@@ -259,7 +258,7 @@ class Lines(Form):
                 "where two noisy counts are equal, the order tells the exact counts or the order of the table; "
                 "let the name decide there: ",
             )
-        yield from _numeric(values, 0.0 if truth is None else truth, names, (), search)
+        yield from _numeric(values, *sides(pair, m), names, (), search)
 
     def joint(self, x, y, pair):
         for i, key in enumerate(self.keys):
@@ -318,6 +317,7 @@ class Looks:
     names: list
     views: tuple  # (name, weights) of more combinations
     search: np.ndarray  # the runs that may be used to choose columns
+    moved: np.ndarray  # by how much the exact outputs differ between the tables; 0 where that is not declared
 
     @cached_property
     def gone(self):
@@ -348,10 +348,10 @@ class Looks:
             yield Column(label, tidy(self.x @ np.asarray(weights, dtype=float)), EXACT)
 
     def pairs(self):
-        """Two outputs that share a noise, or its size."""
-        m = len(self.names)
+        """Two outputs that share a noise, its size or its sign."""
+        m, moved = len(self.names), set(np.flatnonzero(self.moved)[:4].tolist())
         for i, j in combinations(range(m), 2):
-            if m <= 8 or i == 0 or j == i + 1:
+            if m <= 8 or i == 0 or j == i + 1 or i in moved or j in moved:
                 two, a, b = f"{self.names[i]} and {self.names[j]}", self.x[:, i], self.x[:, j]
                 sizes = np.abs(self.noise[:, [i, j]])
                 yield Column(
@@ -369,6 +369,13 @@ class Looks:
                     self.shown(tidy(sizes[:, 0] - sizes[:, 1]), i, j),
                     "two noises have the same size, so a sum or a difference is exact: ",
                 )
+                signs = np.sign(tidy(self.noise[:, [i, j]]))
+                yield Column(
+                    f"the signs of the noises of {two}, as seen from the first table,",
+                    self.shown(3 * signs[:, 0] + signs[:, 1], i, j),
+                    "the sign of one noise tells the sign of another: ",
+                    _two_signs,
+                )
 
     def all_together(self):
         """The sum of all outputs, and the combination with the least noise if it has none."""
@@ -380,7 +387,10 @@ class Looks:
             return
         _, size, directions = np.linalg.svd(few - few.mean(axis=0), full_matrices=False)
         if size[0] > 0 and size[-1] < 1e-7 * size[0]:
-            least = directions[-1] / directions[-1][np.abs(directions[-1]).argmax()]
+            still = directions[size < 1e-7 * size[0]]  # of the combinations without noise, the one that moves most
+            least = self.moved @ still.T @ still
+            least = least if np.abs(least).max() > 1e-6 else still[-1]
+            least = least / least[np.abs(least).argmax()]
             yield Column(
                 f"the combination {np.round(least, 3).tolist()} of the outputs",
                 np.round(self.x @ least, 6),
@@ -401,6 +411,15 @@ class Looks:
                     )
 
 
-def _numeric(x, truth, names, views, search):
-    """Columns of a vector of numbers, some perhaps missing; `search` marks runs that may be used to choose columns."""
-    return Looks(x, np.where(x < MISSING / 2, 0.0, x - truth), names, views, search).columns()
+def _two_signs(code):
+    return "missing" if code < MISSING / 2 else " and ".join("-0+"[k] for k in divmod(int(code) + 4, 3))
+
+
+def _numeric(x, one, two, names, views, search):
+    """Columns of a vector of numbers, some perhaps missing.
+
+    `one` and `two` are the exact ones or None; `search` marks runs that may be used to choose columns.
+    """
+    truth = 0.0 if one is None else one
+    moved = np.zeros(len(names)) if one is None or two is None else two - one
+    return Looks(x, np.where(x < MISSING / 2, 0.0, x - truth), names, views, search, moved).columns()

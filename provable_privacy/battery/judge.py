@@ -1,5 +1,7 @@
 """How a battery goes through its pairs and crowds, and what it says at the end."""
 
+from itertools import chain
+
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
@@ -7,6 +9,7 @@ from provable_privacy.battery import diagnosis, laws
 from provable_privacy.battery.exact import Levels, Refused, still, useful
 from provable_privacy.battery.forms import MISSING, Cell, Numbers
 from provable_privacy.battery.hunt import hunt
+from provable_privacy.battery.kinds import known
 from provable_privacy.battery.looks import CHI_SQUARE, memory
 from provable_privacy.battery.runs import Runner, luck
 from provable_privacy.speech import Misdeclared, Wrong
@@ -65,6 +68,7 @@ def _look_at_declaration(pairs, crowds):
     if twice := [name for name in names if names.count(name) > 1]:
         raise Misdeclared(f"two pairs are called {twice[0]!r}, and a message could not tell them apart")
     for at in (*pairs, *crowds):
+        known(at.looks)
         if not all(isinstance(claim, tuple) and len(claim) == 2 for claim in at.claims):
             raise Misdeclared(f"{at.what!r}: claims must be a tuple of pairs (epsilon, delta), got {at.claims!r}")
     if not any(at.claims for at in (*pairs, *crowds)):
@@ -91,6 +95,7 @@ class _Battery:
         self.run = Runner(answer, call, self.rng, may_change)
         self.pairs = [diagnosis.Place(pair, form(pair) if callable(form) else form, call, answer) for pair in pairs]
         self.crowds, self.kept = [diagnosis.Place(crowd, CELL, call, answer) for crowd in crowds], {}
+        self.sorts = {}  # place -> the sort of each output
         for place in self.pairs:
             _look_at_truth(place)
         hunts = sum(2 + bool(pair.twice) for pair in pairs if pair.claims) + len(crowds)
@@ -121,10 +126,12 @@ class _Battery:
             if len(x) == size:
                 continue
             more = self.coins.integers(0, 2, size - len(x))
-            x, world = self.kept[place] = np.vstack([x, self.run.many(form, pair, more)]), np.append(world, more)
+            rows, sorts = self.run.with_sorts(form, pair, more)
+            x, world = self.kept[place] = np.vstack([x, rows]), np.append(world, more)
+            sorts = self.sorts[place] = np.append(self.sorts.get(place, []), sorts)
             if pair.claims:
                 still(pair, x, world, self.levels.still)
-                columns = form.statistics(x, pair, (world == 0) & _half(size))
+                columns = chain([self.run.look_of_sorts(sorts)], form.statistics(x, pair, (world == 0) & _half(size)))
                 hunt(pair, columns, world, pair.claims, self.levels.private, _half(size), form.known(x, pair))
             useful(form, pair, x, world, self.levels.useful)
             if not quick:

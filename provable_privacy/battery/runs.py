@@ -1,13 +1,14 @@
 """What a checker declares, pairs of tables and crowds of cells, and how an answer is run on them."""
 
 import copy
+import math
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
-from provable_privacy.battery.forms import MISSING
-from provable_privacy.speech import NotAttempted, Wrong, ask, is_stub
+from provable_privacy.battery.forms import MISSING, Column
+from provable_privacy.speech import NotAttempted, Wrong, ask, is_stub, noting
 
 BRAKE = 90.0  # seconds of CPU of one runner; the answers of the tests need a tenth
 CENTRE = (
@@ -43,6 +44,8 @@ class Pair:
         Two arrays are the probabilities of a Choice.
     twice : int
         How many times two calls on the same table are made, to see whether the second knows of the first.
+    looks : tuple
+        Kinds of leaks that this pair looks for and that cannot be read off it, such as "straddles" (see `kinds`).
     """
 
     what: str
@@ -57,6 +60,7 @@ class Pair:
     watch: tuple = ()
     law: object = False
     twice: int = 0
+    looks: tuple = ()
 
     def name(self, world):
         both = self.what.split(" / ")
@@ -69,7 +73,7 @@ class Crowd:
 
     Parameters
     ----------
-    what, claims, truth, law
+    what, claims, truth, law, looks
         As for a `Pair`, of one cell.
     build : callable
         `build(coins)`: the arguments of the answer, without rng; coins is an array of 0 and 1.
@@ -97,6 +101,7 @@ class Crowd:
     share: float = 0.5
     words: tuple = ("cells", "published", "count")
     law: object = False
+    looks: tuple = ()
 
     name = Pair.name
 
@@ -126,7 +131,33 @@ def luck(seed):
     return Luck(np.random.PCG64(seed))
 
 
-def _changed(arguments, given):
+SORTS = "the type of what comes out, or the sign of a zero, tells the tables apart; give the same, such as float(...): "
+
+
+def sort_of(value):
+    """What kind of object this is, with the types of what is in it, and whether a zero has a minus sign."""
+    if type(value) is float:
+        return "-0.0" if value == 0 and math.copysign(1, value) < 0 else "float"
+    if isinstance(value, np.ndarray):
+        minus = value.dtype.kind == "f" and np.signbit(value[value == 0]).any()
+        return f"array of {value.dtype}{' with a -0.0' if minus else ''}"
+    if isinstance(value, dict):
+        return f"dict of {' and '.join(sorted({sort_of(one) for item in value.items() for one in item}))}"
+    if isinstance(value, (list, tuple)):
+        inside = [sort_of(one) for one in value]
+        inside = inside[:1] if len(set(inside)) == 1 else inside
+        return f"{type(value).__name__} of {', '.join(inside) or 'nothing'}"
+    name = f"numpy.{type(value).__name__}" if isinstance(value, np.generic) else type(value).__name__
+    return f"{name} -0.0" if isinstance(value, np.floating) and value == 0 and np.signbit(value) else name
+
+
+def look_of_sorts(sorts, names):
+    """The column of the sorts of outputs: numbers, and the name of each."""
+    return Column("the type of what comes out", np.asarray(sorts, dtype=float), SORTS, lambda code: names[int(code)])
+
+
+def changed(arguments, given):
+    """Whether two lists of arguments differ."""
     try:
         np.testing.assert_equal(arguments, given)  # reads lists, dicts and arrays, with NaN equal to itself
         return [list(a) for a in arguments if isinstance(a, dict)] != [list(a) for a in given if isinstance(a, dict)]
@@ -147,6 +178,7 @@ class Runner:
     def __init__(self, answer, call, rng, may_change=True):
         self.answer, self.call, self.rng, self.may_change, self.copiers = answer, call, rng, may_change, {}
         self.until, self.look = time.process_time() + BRAKE, 0.0
+        self.returned, self.sorts = [], {}  # what the last call returned; a number for each sort of output
 
     def got(self, arguments, nothing=False):
         if time.monotonic() > self.look:  # the clock of the process is slow to read: ten times a second
@@ -172,7 +204,7 @@ class Runner:
             x = form.read(self.got(arguments, None in getattr(form, "of", ())))
         except Wrong as reason:
             raise Wrong(f"on ({pair.name(world)}): {reason}") from None
-        if look and not self.may_change and _changed(arguments, given):
+        if look and not self.may_change and changed(arguments, given):
             raise Wrong(
                 f"on ({pair.name(world)}): your function changes the table that it is given; "
                 "work on a copy, the owner still needs it"
@@ -182,6 +214,20 @@ class Runner:
     def many(self, form, pair, worlds):
         """Outputs, a row for each run."""
         return np.array([self.once(form, pair, int(world)) for world in worlds]).reshape(len(worlds), form.columns)
+
+    def with_sorts(self, form, pair, worlds):
+        """Outputs, a row for each run, and a number for the sort of each."""
+        rows, sorts = [], []
+        with noting(self.returned):
+            for world in worlds:
+                self.returned.clear()
+                rows.append(self.once(form, pair, int(world)))
+                name = sort_of(self.returned[0] if len(self.returned) == 1 else self.returned)
+                sorts.append(self.sorts.setdefault(name, len(self.sorts)))
+        return np.array(rows).reshape(len(worlds), form.columns), np.array(sorts, dtype=float)
+
+    def look_of_sorts(self, sorts):
+        return look_of_sorts(sorts, list(self.sorts))
 
     def crowd(self, crowd, coins, calls=None):
         """Values of all cells of some calls, and their worlds."""

@@ -23,7 +23,7 @@ from provable_privacy.battery import (
     read_lines,
     runs,
 )
-from provable_privacy.speech import Misdeclared, NotAttempted, Wrong
+from provable_privacy.speech import Misdeclared, NotAttempted, Wrong, ask
 
 
 def laplace(count, epsilon, rng):
@@ -108,7 +108,18 @@ VECTORS = [
         lambda v, e, rng: v + rng.laplace(scale=1 / e) * np.array([1, 3]),
         "in one combination of the outputs all noise cancels",
     ),
+    (
+        lambda v, e, rng: v + rng.choice([-1, 1]) * rng.exponential(1 / e, 2),
+        "the sign of one noise tells the sign of another",
+    ),
 ]
+FIRST = {  # another sort of output on the first table than on the second
+    "exactly numpy.float64": (lambda c, e, rng: float(laplace(c, e, rng)) if c else np.float64(laplace(c, e, rng))),
+    "exactly int": (lambda c, e, rng: float(whole(c, e, rng)) if c else whole(c, e, rng)),
+    "exactly array of float64": (lambda c, e, rng: [laplace(c, e, rng)] if c else laplace(np.array([c]), e, rng)),
+    "exactly list of int": (lambda c, e, rng: (whole(c, e, rng),) if c else [whole(c, e, rng)]),
+    "exactly -0.0": (lambda c, e, rng: max(0.0 if c else -0.0, laplace(c, e, rng))),
+}
 
 
 def said(answer):
@@ -139,6 +150,42 @@ def test_a_leak_of_two_outputs_is_told(answer, reason):
     battery(laplace, Numbers(2), TWO)
     with pytest.raises(Wrong, match=reason):
         battery(answer, Numbers(2), TWO)
+
+
+@pytest.mark.parametrize("sort", FIRST)
+def test_the_type_of_what_comes_out_is_looked_at(sort):
+    with pytest.raises(Wrong, match=f"the type of what comes out is {sort}"):
+        battery(FIRST[sort], Numbers(), [pair(0, 1, 1.0)])
+
+
+def test_a_type_that_follows_from_what_comes_out_is_allowed():
+    for change in (lambda x: max(0, x), lambda x: int(x) if x > 2 else x, lambda x: np.float64(x) if x < 0 else [x]):
+        assert battery(lambda c, e, rng, change=change: change(laplace(c, e, rng)), Numbers(), [pair(0, 1, 1.0)])
+
+
+def test_a_type_is_seen_before_a_call_reads_it():
+    def call(answer, arguments, rng):
+        return float(ask(answer, *arguments, rng))
+
+    with pytest.raises(Wrong, match="exactly numpy.float64"):
+        battery(FIRST["exactly numpy.float64"], Numbers(), [pair(0, 1, 1.0)], call=call)
+
+
+GRID = pair((3,) * 12, (3,) * 11 + (4,), 1.0, runs=1000)
+ALONG = {  # noises of a table of four rows and three columns
+    "rows": lambda rng: np.repeat(rng.laplace(size=4), 3),
+    "columns": lambda rng: np.tile(rng.laplace(size=3), 4),
+    "sizes along columns": lambda rng: np.tile(rng.laplace(size=3), 4) * rng.choice([-1, 1], 12),
+    "signs along columns": lambda rng: np.tile(rng.choice([-1, 1], 3), 4) * rng.exponential(size=12),
+    "columns, of other scales": lambda rng: np.kron([1, 2, 3, 5], rng.laplace(size=3)),
+}
+
+
+@pytest.mark.parametrize("axis", ALONG)
+def test_noise_that_is_shared_along_an_axis_is_seen(axis):
+    assert battery(laplace, Numbers(12), [GRID])
+    with pytest.raises(Wrong):
+        battery(lambda v, e, rng: v + ALONG[axis](rng), Numbers(12), [GRID])
 
 
 LATE = math.log(0.5 / 0.05)                      # passed by Laplace noise with probability 0.05
