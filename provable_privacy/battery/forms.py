@@ -106,6 +106,7 @@ class Numbers(Form):
             yield from _nearer(
                 x @ w.T, w @ one, w @ two, self.called()[0]
             )  # noise is independent in the views, if anywhere
+            yield from _at_zero(x, one, two, self.called(), pair.claims)
 
     def memory(self, x, pair, world):
         one, two = sides(pair, self.columns)
@@ -308,6 +309,13 @@ def _nearer(x, one, two, name):
         yield column, "at most", -part * most * (1 - 1e-9)
 
 
+def _at_zero(x, one, two, names, claims):
+    """Known events just above a true 0, where noise that is drawn again below 0 comes more often than it should."""
+    for i in [i for i in np.flatnonzero(one != two)[:2] if min(one[i], two[i]) == 0]:
+        for epsilon in sorted({epsilon for epsilon, _ in claims if epsilon > 0}):
+            yield Column(names[i], x[:, i]), "at most", 0.25 * abs(two[i] - one[i]) / epsilon
+
+
 @dataclass(frozen=True)
 class Looks:
     """What is looked at in outputs that are numbers, some perhaps missing; a generator for each kind of leak."""
@@ -371,7 +379,7 @@ class Looks:
                 )
                 signs = np.sign(tidy(self.noise[:, [i, j]]))
                 yield Column(
-                    f"the signs of the noises of {two}, as seen from the first table,",
+                    f"the pair of the signs of the noises of {two}, as seen from the first table,",
                     self.shown(3 * signs[:, 0] + signs[:, 1], i, j),
                     "the sign of one noise tells the sign of another: ",
                     _two_signs,
@@ -412,7 +420,7 @@ class Looks:
 
 
 def _two_signs(code):
-    return "missing" if code < MISSING / 2 else " and ".join("-0+"[k] for k in divmod(int(code) + 4, 3))
+    return "missing" if code < MISSING / 2 else "({}, {})".format(*("-0+"[k] for k in divmod(int(code) + 4, 3)))
 
 
 def _numeric(x, one, two, names, views, search):
