@@ -7,7 +7,7 @@ import pandas as pd
 from dplib import audit, release
 from provable_privacy.entries import Number, TrueFalse, entries
 from provable_privacy.formulas import on_cases
-from provable_privacy.given.year import CAP, year_pipelines, year_table
+from provable_privacy.given.year import CAP, read_names, year_pipelines, year_table
 from provable_privacy.speech import NotAttempted, Wrong, checker
 
 __all__ = ["year_card", "year_odds", "year_plan", "year_plant", "year_split", "year_wrong", "year_years"]
@@ -113,6 +113,7 @@ WANTED = {
     "B": "somebody who comes more than once",
     "D": "a day that should not be there",
     "E": "one person whose name is written in two ways",
+    "F": "a row without a name, in another month than the one that is in the table",
 }
 
 
@@ -127,8 +128,9 @@ def _one_person(name, rows):
     if set(table.columns) != {"person", "day", "charge"} or table.empty:
         columns = ", ".join(map(str, table.columns)) or "no row"
         raise Wrong(f"{name!r}: expected rows with person, day and charge, got {columns}")
-    person = table.person.astype(str).str.strip().str.casefold()
-    if table.person.isna().any() or person.nunique() > 1:
+    person = read_names(table.person)
+    person = person[person != ""]
+    if person.nunique() > 1:
         raise Wrong(f"{name!r} is more than one person; two people move the tables of a sound pipeline by two")
     if person.isin(year_table().person).any():
         raise Wrong(f"{name!r} is in the table already: plant somebody new")
@@ -136,7 +138,7 @@ def _one_person(name, rows):
 
 @checker
 def year_plant(people):
-    """A dict of planted people that refutes the four broken pipelines and spares the sound one."""
+    """A dict of planted people that refutes the five broken pipelines and spares the sound one."""
     if not hasattr(people, "items"):
         raise Wrong(f"expected a dict, name to list of rows, got {type(people).__name__}")
     if not people:
@@ -152,7 +154,8 @@ def year_plant(people):
     if missed:
         letters = f"pipeline{'s' if len(missed) > 1 else ''} {', '.join(missed)}"
         raise Wrong(f"{letters} passed; {missed[0]} needs {WANTED[missed[0]]}")
-    return f"four pipelines refuted by {len(people)} planted people, and the sound one spared"
+    planted = "one planted person" if len(people) == 1 else f"{len(people)} planted people"
+    return f"five pipelines refuted by {planted}, and the sound one spared"
 
 
 # -------------------------------------------------------------------------------------------------- words and years
@@ -161,18 +164,18 @@ def year_plant(people):
 def year_card():
     """Which sentences of the press release are true."""
     return {
-        "The odds about a patient change by at most 1.82, but in about one case in a million.": TrueFalse(
+        "Odds about a patient change by at most a factor of 1.82, except about once in a million releases.": TrueFalse(
             True, "epsilon, delta and noise: e^0.594 is below 1.82. Only a line with the truncated noise can say more, "
             "with a probability of about δ. With normal noise δ would not be that probability"),
         "The table of charges is accurate to 40,000 dollars.":
             TrueFalse(False, "accuracy: that holds for 95 % of the cells"),
         "Next year's tables will cost nothing more.":
             TrueFalse(False, "horizon: the card is for this year's four tables; next year's losses are added to it"),
-        "A disease with a single patient cannot be among the lines, but with probability one in a million.":
+        "A diagnosis with one patient becomes a line at most once in a million releases.":
             TrueFalse(True, "thresholds: with one patient a line appears with probability δ at most"),
-        "No number in the tables is exact.":
-            TrueFalse(True, "exempt: nothing; every cell has noise, though the noise may happen to be 0"),
-        "The program was proved to be correct.": TrueFalse(False, "audit: ten planted people are no proof"),
+        "No number was published without noise.":
+            TrueFalse(True, "exempt: nothing. Every cell has noise, which may happen to be 0, and nobody knows where"),
+        "The program was proved to be correct.": TrueFalse(False, "audit: twelve planted people are no proof"),
     }
 
 
@@ -211,7 +214,7 @@ def year_wrong():
             "the first release was published; a right one does not take it back": 0.6,
             "the repetition had the right noise": 2.0,
         }),
-        "factor": Number(math.exp(1.4), mistakes={
+        "factor": Number(math.exp(1.4), tolerance=0.006, mistakes={
             "that is for the first release; the second counts, too": math.exp(1.2),
             "that is ε; odds change by e^ε": 1.4,
         }),

@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from dplib import release
+from dplib import audit, release
 from provable_privacy import check
+from provable_privacy.given.year import year_pipelines, year_table
 
 TEN = math.log(10)
 PLAN = {"loans": 4 * TEN / 12, "fines": 50 * TEN / 300, "together": 4 * TEN / 12 + 50 * TEN / 300}
@@ -48,6 +49,7 @@ PEOPLE = {
     "refund": [visit(charge=-10_000)],
     "in 2031": [visit(day="2031-01-01")],
     "two spellings": [visit(), visit(person=" X", day="2023-06-01")],
+    "no name": [visit(person="")],
 }
 
 
@@ -105,6 +107,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_plant, {"plain": [visit()]}, "passed; A needs somebody who pays too little"),
     (check.year_plant, without("in 2031"), "pipeline D passed"),
     (check.year_plant, without("two spellings"), "E needs one person whose name"),
+    (check.year_plant, without("no name"), "F needs a row without a name"),
+    (check.year_plant, {**PEOPLE, "no name": [visit(person="", day="2023-11-02")]}, "in another month"),
     (check.year_plant, {"both": [visit(), visit(person="y")]}, "more than one person"),
     (check.year_plant, {"again": [visit(person="p7")]}, "already"),
     (check.year_plant, {"bad": [{"who": 1}]}, "person, day and charge"),
@@ -115,7 +119,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_card, card(False, False, False, True, True, False), "nly a line with the truncated noise can say more"),
     (check.year_card, card(True, False, True, True, True, False), "horizon"),
     (check.year_card, card(True, False, False, False, True, False), "with probability δ at most"),
-    (check.year_card, card(True, False, False, True, False, False), "every cell has noise"),
+    (check.year_card, card(True, False, False, True, False, False), "Every cell has noise"),
     (check.year_card, card(True, False, False, True, True, True), "no proof"),
     (check.year_card, card(*6 * [1]), "True or False"),
     (check.year_years, years(more=1), "sure; 3 years are allowed"),
@@ -128,6 +132,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_wrong, {**MONDAY, "second": 1.2}, "a release of its own"),
     (check.year_wrong, {**MONDAY, "second": 0.6}, "does not take it back"),
     (check.year_wrong, {**MONDAY, "factor": 1.4}, "that is ε"),
+    (check.year_wrong, {**MONDAY, "factor": 4.1}, "rounded too far"),
+    (check.year_wrong, {**MONDAY, "factor": 4.07}, "not 4.07"),
     (check.year_wrong, {**MONDAY, "factor": math.exp(1.2)}, "the second counts, too"),
 ]
 
@@ -136,8 +142,13 @@ UNUSUAL = [
     (check.year_split, by_search),
     (check.year_split, lambda *arguments: tuple(split()(*arguments))),
     (check.year_plant, {name: pd.DataFrame(rows) for name, rows in PEOPLE.items()}),
-    (check.year_plant, {"both": [visit(charge=-1e9), visit(charge=-1e9, person="X ", day="2023-02-02")],
+    (check.year_plant, {"all": [visit(person=""), visit(charge=-1e9),
+                                visit(charge=-1e9, person="X ", day="2023-02-02")],
                         "in 2031": PEOPLE["in 2031"]}),
+    (check.year_plant, {**PEOPLE, "no name": [visit(person=None)]}),
+    (check.year_plant, {**PEOPLE, "no name": [visit(person=" "), visit(person=np.nan)]}),
+    (check.year_wrong, {**MONDAY, "factor": 4.06}),
+    (check.year_wrong, {**MONDAY, "factor": 4.05}),
     (check.year_years, year_by_year),
     (check.year_years, lambda *arguments: float(years()(*arguments))),
     (check.year_card, card(*map(np.bool_, CARD.values()))),
@@ -148,3 +159,24 @@ def test_each_pipeline_but_one_falls_to_its_own_person(says):
     """No planted person finds two broken pipelines, except for the one who comes twice under two names."""
     for name in PEOPLE:
         assert "passed" in says(check.year_plant, without(name)) or name == "often"
+
+
+NAMES = ["x", "X", " x", "x\t", "", " ", "\u00a0", None, np.nan, pd.NA]
+DAYS = ["2023-05-17", "2023-05-17", "2023-08-01", "2031-01-01", "unknown", "", None, 20230517,
+        pd.Timestamp("2023-05-17")]
+CHARGES = [100, -1e9, 1e9, 10**30, 2**64, "free", "100", "-inf", float("inf"), None, np.nan, True]
+
+
+def test_the_sound_pipeline_is_sound_for_every_person_and_no_other_is():
+    """A person with any writings of one name, beside two rows without a name, moves no table by more than promised."""
+    rng, moved = np.random.default_rng(31), dict.fromkeys(year_pipelines, 0.0)
+    table = pd.concat([year_table(), pd.DataFrame([visit(person=None, day="2023-02-03")])])
+    people = {number: [{"person": NAMES[rng.integers(len(NAMES))], "day": DAYS[rng.integers(len(DAYS))],
+                        "charge": CHARGES[rng.integers(len(CHARGES))]} for _ in range(rng.integers(1, 7))]
+              for number in range(150)}
+    people |= {("name", index): [visit(person=name)] for index, name in enumerate(NAMES)}
+    for letter, pipeline in year_pipelines.items():
+        found = audit.planted(pipeline, table, people, promised={"visits": 1, "dollars": 500},
+                              public=["visits", "dollars"])
+        moved[letter] = found.to_numpy().max()
+    assert [letter for letter, most in moved.items() if most <= 1] == ["C"]
