@@ -26,6 +26,7 @@ from dplib.inference import noisy_binomial_cdf
 from dplib.local import Rappor
 from dplib.mechanisms import gaussian_delta, gaussian_sigma
 from dplib.partitions import laplace_threshold, selection_probability, threshold_delta
+from dplib.sensitivity import bounded_mean, bounded_sum
 
 TABLE = Path(__file__).with_name("peers.json")
 PAGE = Path(__file__).resolve().parents[2] / "reference" / "peers.md"
@@ -279,6 +280,8 @@ def table(name):
 CALLS = {
     "advantage": advantage,
     "bayes_risk": bayes_risk,
+    "bounded_mean": bounded_mean,
+    "bounded_sum": bounded_sum,
     "budget.optimal": budget.optimal,
     "budget.pure_to_zcdp": budget.pure_to_zcdp,
     "budget.zcdp_to_approx": budget.zcdp_to_approx,
@@ -467,7 +470,7 @@ EXACT = {
 # ------------------------------------------------------------------------------------------------------------- tests
 
 GROUPS = sorted({(fact["peer"], fact["call"]) for fact in FACTS})
-SLOW = {"sampled_gaussian_epsilon", "central limit", "coarse search"}
+SLOW = {"sampled_gaussian_epsilon", "central limit", "coarse search", "sensitivity left out"}
 
 
 def marked(*group):
