@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from dplib._labels import plain
 from dplib._types import Array, ArrayLike
-from dplib._validate import array, choice, non_negative, positive, share
+from dplib._validate import array, choice, function, listed, non_negative, positive, share, shown, table
 
 __all__ = [
     "Match", "difference", "fuzzy_link", "intersect", "link", "reconstruct", "roc", "tpr_at", "tracing", "tracker",
@@ -61,31 +62,23 @@ def link(released: pd.DataFrame, public: pd.DataFrame, on: str | Sequence[Hashab
     >>> link(released, public, ["zip", "sex"]).to_dict("records")
     [{'released': 2, 'public': 'b'}]
     """
-    on = [on] if isinstance(on, str) else list(on)
+    on = [on] if isinstance(on, str) else listed("on", on)
     if not on:
         raise ValueError("on must name at least one column")
     alone = []
-    for name, table in (("released", released), ("public", public)):
-        _has_columns(name, table, on)
-        if not table.index.is_unique:
-            raise ValueError(
-                f"{name} must not hold a row label twice, got {table.index[table.index.duplicated()][0]!r}"
-            )
-        keys = table[on].set_axis(range(len(on)), axis=1).dropna().drop_duplicates(keep=False)
-        alone.append(keys.assign(**{name: keys.index}))
+    for name, rows in (("released", released), ("public", public)):
+        table(name, rows, [("on", column) for column in on], least=1)
+        if not rows.index.is_unique:
+            raise ValueError(f"{name} must not hold a row label twice")
+        keys = pd.DataFrame({place: plain(rows[column]) for place, column in enumerate(on)})
+        keys = keys.dropna().drop_duplicates(keep=False)
+        alone.append(keys.assign(**{name: plain(keys.index)}))
     if not all(map(len, alone)):
         return pd.DataFrame({"released": alone[0]["released"][:0], "public": alone[1]["public"][:0]})
     try:
         return alone[0].merge(alone[1], on=list(range(len(on))))[["released", "public"]]
     except ValueError:
         raise ValueError(f"on must name columns of the same type in both tables, got {on}") from None
-
-
-def _has_columns(name, table, columns):
-    if len(table) == 0:
-        raise ValueError(f"{name} must not be empty")
-    if missing := [column for column in columns if column not in table.columns]:
-        raise ValueError(f"{name} has no column {missing[0]!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +158,14 @@ def fuzzy_link(
     >>> found.person, round(found.eccentricity, 2)
     (7, 2.0)
     """
-    tolerance = {"stars": 1, "date": 14} if tolerance is None else dict(tolerance)
+    tolerance = {"stars": 1, "date": 14} if tolerance is None else tolerance
+    if not isinstance(tolerance, dict):
+        raise ValueError(f"tolerance must be a dict from column to distance, got {shown(tolerance)}")
     tolerance = {column: positive(f"tolerance of {column}", width) for column, width in tolerance.items()}
-    threshold = non_negative("threshold", threshold)
-    _has_columns("known", known, [item, *tolerance])
-    _has_columns("records", records, [person, item, *tolerance])
-    who, people = pd.factorize(records[person])          # -1 where missing
+    threshold, compared = non_negative("threshold", threshold), [("tolerance", column) for column in tolerance]
+    table("known", known, [("item", item), *compared], least=1)
+    table("records", records, [("person", person), ("item", item), *compared], least=1)
+    who, people = pd.factorize(plain(records[person]))   # -1 where missing
     rows = np.flatnonzero((who >= 0) & records[item].isin(known[item].dropna()))
     which, items = pd.factorize(records[item].iloc[rows])
     pairs = pd.DataFrame({"item": which, "row": rows, "who": who[rows]})
@@ -239,7 +234,7 @@ def difference(ask: Callable[[Array], float], group: ArrayLike, target: ArrayLik
     >>> difference(lambda mask: salary[mask].sum().item(), group=[True, True, True, True], target=3)
     97000
     """
-    group = _mask("group", group)
+    ask, group = function("ask", ask), _mask("group", group)
     target = _target(target, len(group))
     return ask(group | target) - ask(group & ~target)
 
@@ -290,22 +285,26 @@ def tracker(ask: Callable[[Array], float], target: ArrayLike, padding: ArrayLike
     >>> tracker(ask, target=3, padding=np.arange(8) < 4)
     97000
     """
-    padding = _mask("padding", padding)
+    ask, padding = function("ask", ask), _mask("padding", padding)
     target = _target(target, len(padding))
     return ask(target | padding) + ask(target | ~padding) - ask(padding) - ask(~padding)
 
 
 def _mask(name: str, mask: ArrayLike) -> Array:
-    mask = np.asarray(mask)
+    mask = mask.to_numpy() if isinstance(mask, (pd.Series, pd.Index)) else mask
+    try:
+        mask = np.asarray(mask)
+    except ValueError:                           # rows of several lengths
+        mask = np.empty((0, 0))
     if mask.ndim != 1 or mask.dtype != bool:
         raise ValueError(f"{name} must be a vector of booleans, got {mask.dtype} of shape {mask.shape}")
     return mask
 
 
 def _target(target: ArrayLike, n: int) -> Array:
-    if np.ndim(target) == 0:
+    if np.isscalar(target) or target is None:
         if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
-            raise ValueError(f"target must be a mask or a position in 0..{n - 1}, got {target!r}")
+            raise ValueError(f"target must be a mask or a position in 0..{n - 1}, got {shown(target)}")
         return np.arange(n) == target
     target = _mask("target", target)
     if len(target) != n:
@@ -358,8 +357,8 @@ def reconstruct(queries: ArrayLike, answers: ArrayLike, *, method: str = "least 
     1.0
     """
     choice("method", method, ("least squares", "lp"))
-    queries = array("queries", queries, ndim=2, least=1, low=-np.inf)
-    answers = array("answers", answers, ndim=1)
+    queries = array("queries", queries, ndim=2, least=1)
+    answers = array("answers", answers, ndim=1, gaps=True)
     if len(answers) != len(queries):
         raise ValueError(f"answers must be {len(queries)}, one for each query, got {len(answers)}")
     given = np.isfinite(answers)
@@ -426,10 +425,10 @@ def tracing(released: ArrayLike, population: ArrayLike, targets: ArrayLike) -> A
     >>> tracing(released=[0.9, 0.1, 0.5], population=[0.5, 0.5, 0.5], targets=[[1, 0, 1], [0, 1, 1]]).round(3).tolist()
     [1.414, -1.414]
     """
-    released, targets = array("released", released, ndim=1), array("targets", targets, ndim=2)
+    released, targets = array("released", released, ndim=1, gaps=True), array("targets", targets, ndim=2, gaps=True)
     population = array("population", population, ndim=1, least=1)
     if not ((population > 0) & (population < 1)).all():
-        raise ValueError(f"population must lie strictly between 0 and 1, got {population!r}")
+        raise ValueError("population must lie strictly between 0 and 1")
     for name, found in (("released", len(released)), ("targets", targets.shape[1])):
         if found != len(population):
             raise ValueError(f"{name} must have {len(population)} columns, as population has, got {found}")
@@ -483,7 +482,7 @@ def roc(members: ArrayLike, others: ArrayLike) -> tuple[Array, Array]:
     """
     scores = []
     for name, part in (("members", members), ("others", others)):
-        part = array(name, part, ndim=1, least=1)
+        part = array(name, part, ndim=1, least=1, gaps=True)
         scores.append(np.sort(np.where(np.isnan(part), -np.inf, part)))
     thresholds = np.unique(np.concatenate(scores))[::-1]
     tpr, fpr = (np.append(0.0, (len(part) - np.searchsorted(part, thresholds)) / len(part)) for part in scores)
@@ -572,8 +571,11 @@ def intersect(releases: Iterable) -> list[set]:
     [{'HIV'}, {'flu'}]
     """
     tables: list[tuple[dict, list]] = []
-    for number, release in enumerate(releases):
-        classes, values, where = map(_with_none, release)
+    for number, release in enumerate(listed("releases", releases)):
+        release = listed(f"releases[{number}]", release)
+        if len(release) != 3:
+            raise ValueError(f"releases[{number}] must be classes, values and where, got {len(release)} of them")
+        classes, values, where = (_with_none(f"releases[{number}]", part) for part in release)
         if len(classes) != len(values):
             raise ValueError(
                 f"releases[{number}] must have a value for each class label, got {len(classes)} labels and "
@@ -587,7 +589,7 @@ def intersect(releases: Iterable) -> list[set]:
         for label, value in zip(classes, values):
             candidates.setdefault(label, set()).add(value)
         if unknown := [label for label in where if label is not None and label not in candidates]:
-            raise ValueError(f"releases[{number}] has no rows in class {unknown[0]!r}, where a target should be")
+            raise ValueError(f"releases[{number}] has no rows in class {shown(unknown[0])}, where a target should be")
         candidates.pop(None, None)                       # suppressed rows
         tables.append((candidates, where))
     if not tables:
@@ -601,7 +603,9 @@ def intersect(releases: Iterable) -> list[set]:
     return survivors
 
 
-def _with_none(values):
+def _with_none(name, values):
     """A list of plain values, each missing one as None."""
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    values = listed(name, values.tolist() if hasattr(values, "tolist") else values)
+    if not all(isinstance(value, Hashable) for value in values):
+        raise ValueError(f"{name} must hold labels and values that can be looked up")
     return [None if value is None or value is pd.NA or value != value else value for value in values]

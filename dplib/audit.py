@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.special import bdtrc, bdtrik, betaincinv, expit, gammaincinv, logit, ndtri, pdtr, pdtrik
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import positive, probability, whole
+from dplib._validate import function, generator, listed, positive, probability, shown, whole
+from dplib._validate import table as frame
 
 __all__ = ["AuditResult", "Event", "audit", "epsilon_lower_bound", "mu_lower_bound", "planted", "runs_needed"]
 
@@ -108,7 +109,7 @@ def _clopper_pearson(k1, k2, n, confidence):
     n = whole("n", n, least=1)
     for name, k in (("k1", k1), ("k2", k2)):
         if whole(name, k, least=0) > n:
-            raise ValueError(f"{name} must not exceed n={n}, got {k!r}")
+            raise ValueError(f"{name} must not exceed n={n}, got {shown(k)}")
     alpha = (1 - probability("confidence", confidence, zero=False)) / 2
     low = betaincinv(k1, n - k1 + 1, alpha) if k1 else 0.0
     high = betaincinv(k2 + 1, n - k2, 1 - alpha) if k2 < n else 1.0
@@ -164,7 +165,8 @@ def runs_needed(p: float, q: float, *, epsilon: float, confidence: float = 0.95,
     >>> runs_needed(0.3, 0.05, epsilon=1.0)
     336
     """
-    p = 1.0 if p == 1 else probability("p", p, zero=False)
+    if (p := positive("p", p)) > 1:
+        raise ValueError(f"p must lie in (0, 1], got {p!r}")
     q, epsilon = probability("q", q), positive("epsilon", epsilon)
     alpha, power = 1 - probability("confidence", confidence, zero=False), probability("power", power, zero=False)
     if p * math.exp(-epsilon) <= q:
@@ -298,8 +300,8 @@ def audit(
     >>> 0.8 < audit(run, 0.0, 1.0, n=20_000, rng=1).epsilon <= 1.0
     True
     """
-    n, delta = whole("n", n, least=2), probability("delta", delta)
-    alpha, rng = 1 - probability("confidence", confidence, zero=False), np.random.default_rng(rng)
+    run, n, delta = function("run", run), whole("n", n, least=2), probability("delta", delta)
+    alpha, rng = 1 - probability("confidence", confidence, zero=False), generator(rng)
     event, swapped = _choose_event(_draw(run, data, n // 2, rng), _draw(run, neighbour, n // 2, rng), delta, alpha)
     k1, k2 = (int(event(_draw(run, one, rng.poisson(n / 2), rng)).sum()) for one in (data, neighbour))
     if swapped:
@@ -368,8 +370,12 @@ def planted(
     >>> planted(by_month, visits, people, promised={"visits": 1}, public=["visits"]).visits.to_dict()
     {'one visit': 1.0, 'two visits': 2.0}
     """
-    promised = {name: positive("promised", step) for name, step in promised.items()}
-    without = aggregate(table)
+    for name, given in (("promised", promised), ("people", people)):
+        if not isinstance(given, Mapping):
+            raise ValueError(f"{name} must be a dict, got {shown(given)}")
+    promised = {name: positive(f"promised[{shown(name)}]", step) for name, step in promised.items()}
+    public = listed("public", public)
+    without = function("aggregate", aggregate)(frame("table", table))
     if set(without) != set(promised):
         raise ValueError(f"promised must name the tables that aggregate returns, {', '.join(map(repr, without))}")
     found = {}
@@ -398,7 +404,12 @@ def _change(one, other, public):
 
 
 def _draw(run, data, size, rng):
-    outputs = np.asarray(run(data, size, rng))
+    try:
+        outputs = np.asarray(run(data, size, rng))
+    except ValueError as reason:
+        if "inhomogeneous" not in str(reason):
+            raise
+        raise ValueError(f"run must return {size} outputs of one shape") from None
     if outputs.shape[:1] != (size,):
         raise ValueError(f"run must return {size} outputs, got an array of shape {outputs.shape}")
     return outputs

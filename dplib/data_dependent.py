@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from dplib._types import ArrayLike, Rng, Same
-from dplib._validate import choice, interval, non_negative, positive, probability, whole
+from dplib._validate import choice, function, generator, interval, non_negative, numbers, positive, probability, whole
 from dplib.mechanisms import laplace
 from dplib.sensitivity import clip, increasing
 
@@ -190,7 +190,7 @@ def smooth_scales(*, epsilon: float, delta: float = 0.0, method: str = "exact") 
     Parameters
     ----------
     epsilon : float
-        Positive; more than 100 is read as 100.
+        At least 1e-100; more than 100 is read as 100.
     delta : float
         In [0, 1).
     method : {"exact", "classic"}
@@ -215,7 +215,7 @@ def smooth_scales(*, epsilon: float, delta: float = 0.0, method: str = "exact") 
     >>> round(smooth_scales(epsilon=1.0).scale, 3)
     0.96
     """
-    epsilon, delta = min(positive("epsilon", epsilon), 100.0), probability("delta", delta)
+    epsilon, delta = min(positive("epsilon", epsilon, least=1e-100), 100.0), probability("delta", delta)
     if choice("method", method, ("exact", "classic")) == "classic":
         if delta and epsilon > 1:
             raise ValueError(f"the classic theorem holds for epsilon at most 1, got {epsilon!r}: use method='exact'")
@@ -379,7 +379,7 @@ def smooth_median(
     """
     beta, scale = smooth_scales(epsilon=epsilon, delta=delta, method=method)
     x, m = _padded(values, low, high)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     noise = rng.laplace() if delta else rng.standard_cauchy()
     return float(x[m]) + smooth_sensitivity(values, beta=beta, low=low, high=high) * scale * noise
 
@@ -486,7 +486,8 @@ def propose_test_release(
     """
     epsilon, bound = positive("epsilon", epsilon), positive("bound", bound)
     delta = probability("delta", delta, zero=False)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
+    distance = float(np.nan_to_num(numbers("distance", distance, ndim=0), nan=0.0, posinf=math.inf, neginf=-math.inf))
     if distance + rng.laplace(scale=1 / epsilon) > max(math.log(1 / (2 * delta)), 0.0) / epsilon:
         return laplace(value, sensitivity=bound, epsilon=epsilon, rng=rng)
     return None
@@ -546,8 +547,9 @@ def sample_and_aggregate(
     """
     blocks, (low, high) = whole("blocks", blocks, least=1), interval(low, high, long=True)
     sensitivity = (high - low) / blocks
-    rng = np.random.default_rng(rng)
-    values = values if isinstance(values, (pd.DataFrame, pd.Series)) else np.asarray(values)
+    rng, estimate = generator(rng), function("estimate", estimate)
+    if not isinstance(values, (pd.DataFrame, pd.Series)):
+        values = numbers("values", values)
     if values.ndim == 0:
         raise ValueError("values must be rows, got a single number")
     labels = rng.integers(blocks, size=len(values))

@@ -11,7 +11,7 @@ constant, and md5 is used as a lot, not as a secret.
 import re
 from collections.abc import Mapping
 
-from dplib._validate import choice, whole
+from dplib._validate import choice, shown, whole
 
 __all__ = ["LARGEST", "OPERATORS", "bounded_sql", "condition", "kept_sql"]
 
@@ -19,6 +19,19 @@ LARGEST = 2**31 - 1                              # a person's value: fewer than 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# words that SQL reads as its own where a column is meant: an error, or another answer, in DuckDB or in Spark
+_RESERVED = frozenset("""
+    all analyse analyze and anti any array as asc asof asymmetric at authorization between binary both by case cast
+    check collate collation column commit concurrently constraint create cross cube current_catalog current_date
+    current_role current_schema current_time current_timestamp current_user default deferrable desc describe
+    distinct do drop else end escape except exists extract false fetch filter for foreign freeze from full glob
+    grant group grouping having ilike in initially inner insert interval intersect into is isnull join lambda
+    lateral leading left like limit local localtime localtimestamp minus natural no not notnull null of offset on
+    only or order out outer overlaps pivot pivot_longer pivot_wider placing position positional primary qualify
+    range references returning revoke right rollback rollup row rows select semi session_user set show similar some
+    start summarize symmetric table tablesample then time to trailing true truncate union unique unknown unpack
+    unpivot update user using values variadic verbose when where window with within
+""".split())
 _MARKS = frozenset(" -_.,:/+@#&()")              # beside letters and digits: no quote, no backslash, no dollar
 
 
@@ -188,27 +201,30 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
     """
     if not isinstance(schema, Mapping):
         raise ValueError(f"schema must map columns to types, got {type(schema).__name__}")
-    kind = schema[choice("column", column, tuple(schema))]
-    _name("column", column)
+    if not isinstance(column, str) or column not in schema:
+        raise ValueError(f"column must be in schema, got {shown(column)}")
+    kind = schema[column]
+    if _name("column", column).lower() in _RESERVED:
+        raise ValueError(f"column must not be a word of SQL, got {column!r}: give the column another name in a view")
     choice(f"in schema the type of the column {column}", kind, (int, str))
     choice("op", op, OPERATORS)
     if kind is str:
         if not isinstance(value, str):
-            raise ValueError(f"value must be a text, as the column {column} is, got {value!r}")
+            raise ValueError(f"value must be a text, as the column {column} is, got {shown(value)}")
         if not all(mark in _MARKS or mark.isalnum() for mark in value):
             marks = "".join(sorted(_MARKS)).strip()
-            raise ValueError(f"value must be of letters, digits, spaces and {marks}, got {value!r}")
+            raise ValueError(f"value must be of letters, digits, spaces and {marks}, got {shown(value)}")
         return f"{column} {op} '{value}'"
-    number = whole("value", value, least=1 - 2**63)
-    if isinstance(value, bool) or number >= 2**63:
-        raise ValueError(f"value must be a whole number of 64 bits, as the column {column} is, got {value!r}")
+    if isinstance(value, bool):
+        raise ValueError(f"value must be a whole number, as the column {column} is, got {value}")
+    number = whole("value", value, least=1 - 2**63, most=2**63 - 1)
     return f"{column} {op} {number}"
 
 
 def _lines(table, person, group, value, high, num_groups, salt):
     """The four steps up to a table `kept`, one row per person and group that stays."""
     if not (isinstance(table, str) and all(_NAME.fullmatch(part) for part in table.split("."))):
-        raise ValueError(f"table must be a plain name, or several joined by points, got {table!r}")
+        raise ValueError(f"table must be a plain name, or several joined by points, got {shown(table)}")
     person, group = _name("person", person), _name("group", group)
     if not (isinstance(salt, str) and re.fullmatch("[0-9A-Fa-f]+", salt)):
         raise ValueError("salt must be a text of hexadecimal digits")      # and is not repeated here: it is a secret
@@ -241,5 +257,5 @@ def _lines(table, person, group, value, high, num_groups, salt):
 
 def _name(what: str, name: str) -> str:
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
-        raise ValueError(f"{what} must be a column with a plain name (letters, digits and _), got {name!r}")
+        raise ValueError(f"{what} must be a column with a plain name (letters, digits and _), got {shown(name)}")
     return name

@@ -10,7 +10,8 @@ import numpy as np
 
 from dplib import mechanisms, sensitivity
 from dplib._types import Adjacency, Array, ArrayLike, Rng
-from dplib._validate import array, choice, interval, positive, whole
+from dplib._validate import array, choice, flag, generator, interval, listed, numbers, positive, whole
+from dplib._validate import counts as as_counts
 from dplib.sensitivity import ADJACENCIES
 
 __all__ = ["choose_bins", "consistent", "lattice", "perturb", "perturb_tree", "range_count", "simplex", "tree"]
@@ -48,7 +49,7 @@ def perturb(
     Raises
     ------
     ValueError
-        If a count is negative or no number, integer=True with counts of another type, or a parameter is out of range.
+        If `counts` is empty or of a dtype of dates, or with integer=True of fractions; if a parameter is out of range.
 
     References
     ----------
@@ -59,11 +60,11 @@ def perturb(
     >>> perturb([40, 0, 60], epsilon=1.0, integer=True, adjacency="replace", rng=1).tolist()
     [36, 6, 59]
     """
-    counts = as_counts(counts)
     step = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
-    if integer:
+    if flag("integer", integer):
+        counts = as_counts("counts", counts, integer=True)
         return mechanisms.geometric(counts, sensitivity=int(step), epsilon=epsilon, rng=rng)
-    return mechanisms.laplace(counts, sensitivity=step, epsilon=epsilon, rng=rng)
+    return mechanisms.laplace(as_counts("counts", counts), sensitivity=step, epsilon=epsilon, rng=rng)
 
 
 def simplex(v: ArrayLike, *, total: float = 1.0) -> Array:
@@ -101,7 +102,7 @@ def simplex(v: ArrayLike, *, total: float = 1.0) -> Array:
     >>> simplex([0.7, 0.5, -0.1]).round(3).tolist()
     [0.6, 0.4, 0.0]
     """
-    v, total = array("v", v, ndim=1, least=1, low=-math.inf), positive("total", total)
+    v, total = array("v", v, ndim=1, least=1), positive("total", total)
     # measured from the largest: nothing is left that far below, however large all are
     v = np.maximum(v - v.max(), -2 * total)
     return np.maximum(v - _water_level(v, total), 0.0)
@@ -142,7 +143,7 @@ def lattice(w: ArrayLike, *, n: int) -> Array:
     >>> lattice([51.0, 27.6, 21.6], n=100).tolist()
     [51, 28, 21]
     """
-    w, n = array("w", w, ndim=1, least=1, low=-math.inf), whole("n", n, least=0)
+    w, n = array("w", w, ndim=1, least=1), whole("n", n, least=0)
     w = np.clip(w, 0, 2.0**53)                   # beyond, a float is too coarse to count with
     m = np.floor(w)
     fraction, missing = w - m, n - int(m.sum())
@@ -224,10 +225,10 @@ def choose_bins(
     """
     low, high = interval(low, high, long=True)
     width = high - low
-    candidates = [whole("candidates", candidate, least=1) for candidate in candidates]
+    candidates = [whole("candidates", candidate, least=1) for candidate in listed("candidates", candidates)]
     if not candidates:
         raise ValueError("candidates must not be empty")
-    values = array("values", values, ndim=1, least=2)
+    values = numbers("values", values, ndim=1, least=2)
     n, noise = values.size, positive("epsilon_release", epsilon_release)
     place = (sensitivity.clip(values, low=low, high=high) - low) / width
 
@@ -264,7 +265,7 @@ def tree(counts: ArrayLike, *, branching: int = 2) -> list[Array]:
     Raises
     ------
     ValueError
-        If the length is no power of `branching`, a count is negative or no number, or `branching` is below 2.
+        If the length is no power of `branching`, `counts` is of a dtype of dates, or `branching` is below 2.
 
     References
     ----------
@@ -275,7 +276,7 @@ def tree(counts: ArrayLike, *, branching: int = 2) -> list[Array]:
     >>> [level.tolist() for level in tree([1, 2, 3, 4])]
     [[10], [3, 7], [1, 2, 3, 4]]
     """
-    counts, branching = as_counts(counts), whole("branching", branching, least=2)
+    counts, branching = as_counts("counts", counts), whole("branching", branching, least=2)
     if counts.ndim != 1:
         raise ValueError(f"counts must be a vector, got shape {counts.shape}")
     _height(counts.size, branching)
@@ -316,7 +317,7 @@ def perturb_tree(
     Raises
     ------
     ValueError
-        If the length is no power of `branching`, a count is negative or no number, or a parameter is out of range.
+        If the length is no power of `branching`, `counts` is of a dtype of dates, or a parameter is out of range.
 
     References
     ----------
@@ -327,7 +328,7 @@ def perturb_tree(
     >>> [level.round(1).tolist() for level in perturb_tree([1, 2, 3, 4], epsilon=1000.0, adjacency="replace", rng=0)]
     [[10.0], [3.0, 7.0], [1.0, 2.0, 3.0, 4.0]]
     """
-    levels, rng = tree(counts, branching=branching), np.random.default_rng(rng)
+    levels, rng = tree(counts, branching=branching), generator(rng)
     one_level = sensitivity.histogram(choice("adjacency", adjacency, ADJACENCIES))
     return [
         mechanisms.laplace(level, sensitivity=one_level * len(levels), epsilon=epsilon, rng=rng) for level in levels
@@ -435,14 +436,6 @@ def range_count(levels: Sequence[ArrayLike], *, start: int, stop: int, branching
     return total
 
 
-def as_counts(counts: ArrayLike) -> Array:
-    """Counts as an array, of their own type: whole numbers stay whole. ValueError unless all are zero or more and
-    finite.
-    """
-    array("counts", counts, least=1, low=0)
-    return np.asarray(counts)
-
-
 def _height(size, branching):
     height = 0
     while branching**height < size:
@@ -454,7 +447,7 @@ def _height(size, branching):
 
 def _levels(levels: Sequence[ArrayLike], branching: int) -> list[Array]:
     branching = whole("branching", branching, least=2)
-    given = [array("levels", level, ndim=1, least=1, low=-math.inf) for level in levels]
+    given = [array("levels", level, ndim=1, least=1) for level in listed("levels", levels)]
     sizes = [level.size for level in given]
     if not given or sizes != [branching**depth for depth in range(len(given))]:
         raise ValueError(f"levels must have 1, {branching}, {branching**2}, ... entries, got {sizes}")

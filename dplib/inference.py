@@ -18,7 +18,7 @@ from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from dplib import sensitivity
 from dplib._types import Same
-from dplib._validate import choice, finite, interval, non_negative, probability, share, whole
+from dplib._validate import array, choice, finite, generator, interval, non_negative, numbers, probability, share, whole
 
 __all__ = [
     "Estimate", "independence_test", "least_squares", "line_sums", "noisy_binomial_cdf", "proportion_interval",
@@ -28,6 +28,7 @@ __all__ = [
 NOISES = ("geometric", "laplace", "gaussian")
 # the binomial law is cut where each tail weighs less than e^-37.5, 6e-17
 _FORGOTTEN = 37.5
+_MOST, _WIDEST = 10**12, 1e100                   # people, and noise, for which the sums below fit and hold
 
 
 def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: str = "geometric") -> Same:
@@ -69,11 +70,11 @@ def noisy_binomial_cdf(y: ArrayLike, *, n: int, p: float, scale: float, noise: s
     >>> round(noisy_binomial_cdf(95, n=500, p=0.19, scale=10.0), 4)
     0.5154
     """
-    n, p, scale = whole("n", n, least=1), share("p", p), non_negative("scale", scale)
+    n, p, scale = whole("n", n, least=1, most=_MOST), share("p", p), non_negative("scale", scale, most=_WIDEST)
     choice("noise", noise, NOISES)
-    y = np.asarray(y, dtype=float)
+    y = numbers("y", y)
     if np.isnan(y).any():
-        raise ValueError("y must hold numbers, got nan")
+        raise ValueError("y must hold numbers, and one is a nan")
     # Bernstein's inequality
     reach = _FORGOTTEN / 3 + math.sqrt(_FORGOTTEN**2 / 9 + 2 * _FORGOTTEN * n * p * (1 - p))
     counts = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
@@ -129,7 +130,7 @@ def proportion_interval(
     >>> round(low, 3), round(high, 3)
     (0.151, 0.289)
     """
-    noisy, n, scale = _printed(noisy, noise), whole("n", n, least=1), non_negative("scale", scale)
+    noisy, n, scale = _printed(noisy, noise), whole("n", n, least=1, most=_MOST), non_negative("scale", scale)
     tail = (1 - probability("confidence", confidence, zero=False)) / 2
 
     def above(p: float) -> float:                # rises with p
@@ -301,18 +302,13 @@ def least_squares(design: ArrayLike, answers: ArrayLike, *, variances: ArrayLike
     >>> both.value.round(9).tolist(), both.covariance.round(2).tolist()
     ([42.0, 54.0], [[1.33, -0.67], [-0.67, 1.33]])
     """
-    design, answers, variances = (np.asarray(given, dtype=float) for given in (design, answers, variances))
-    if design.ndim != 2 or design.size == 0:
-        raise ValueError(f"design must be a table with a row for each answer, got shape {design.shape}")
-    for name, given in (("design", design), ("answers", answers), ("variances", variances)):
-        if given.shape[:1] != design.shape[:1] or given.ndim > 1 and given is not design:
-            raise ValueError(
-                f"{name} must be a vector with an entry for each row of design, {len(design)}, got shape {given.shape}"
-            )
-        if not np.isfinite(given).all():
-            raise ValueError(f"{name} must hold finite numbers, got {given[~np.isfinite(given)][0]}")
+    design = array("design", design, ndim=2, least=1)
+    answers, variances = array("answers", answers, ndim=1), array("variances", variances, ndim=1)
+    for name, given in (("answers", answers), ("variances", variances)):
+        if len(given) != len(design):
+            raise ValueError(f"{name} must have a number for each row of design, {len(design)}, got {len(given)}")
     if variances.min() <= 0:
-        raise ValueError(f"variances must be positive, got {variances.min()}")
+        raise ValueError("variances must be positive, and one is not")
     weights = 1 / np.sqrt(variances)
     left, sizes, right = np.linalg.svd(design * weights[:, None], full_matrices=False)
     if len(design) < design.shape[1] or sizes[-1] <= 1e-12 * sizes[0]:
@@ -370,12 +366,10 @@ def independence_test(noisy: ArrayLike, *, scale: float, noise: str = "geometric
     >>> independence_test([[350, 150], [250, 250]], scale=1.0, rng=1)
     0.001
     """
-    noisy, rng = np.asarray(noisy, dtype=float), np.random.default_rng(rng)
-    scale, rounds = non_negative("scale", scale), whole("rounds", rounds, least=1)
-    if noisy.ndim != 2 or min(noisy.shape) < 2 or not np.isfinite(noisy).all():
-        raise ValueError(
-            f"noisy must be a table of finite numbers with at least two rows and two columns, got shape {noisy.shape}"
-        )
+    noisy, rng = array("noisy", noisy, ndim=2, least=1), generator(rng)
+    scale, rounds = non_negative("scale", scale, most=_WIDEST), whole("rounds", rounds, least=1)
+    if min(noisy.shape) < 2:
+        raise ValueError(f"noisy must have at least two rows and two columns, got shape {noisy.shape}")
     draw, variance = _replay(choice("noise", noise, NOISES), scale)
     people = max(round(noisy.sum()), 1)
     rows, columns = (np.maximum(noisy.sum(axis=axis), 0.5) for axis in (1, 0))
@@ -421,8 +415,8 @@ def line_sums(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     >>> line_sums([0.0, 1.0], [0.5, 1.0]).tolist()
     [2.0, 1.0, 1.0, 1.5, 1.0, 1.25]
     """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape:
+    x, y = numbers("x", x, ndim=1), numbers("y", y, ndim=1)
+    if x.shape != y.shape:
         raise ValueError(f"x and y must be vectors of one length, got shapes {x.shape} and {y.shape}")
     x, y = sensitivity.clip(x, low=-1.0, high=1.0), sensitivity.clip(y, low=-1.0, high=1.0)
     return np.array([len(x), x.sum(), (x * x).sum(), y.sum(), (x * y).sum(), (y * y).sum()])
@@ -473,10 +467,10 @@ def slope_interval(
     >>> round(low, 2), round(high, 2)
     (0.46, 0.57)
     """
-    sums, sigma = np.asarray(sums, dtype=float), non_negative("sigma", sigma)
+    sums, sigma = array("sums", sums, ndim=1), non_negative("sigma", sigma, most=_WIDEST)
     choice("target", target, ("table", "population"))
     level = (1 + probability("confidence", confidence, zero=False)) / 2
-    if sums.shape != (6,) or not np.isfinite(sums).all():
+    if sums.shape != (6,):
         raise ValueError(f"sums must be six finite numbers, got shape {sums.shape}")
     n, c_xx, c_xy, c_yy, x, y = _centred(sums)
     z = float(ndtri(level) if target == "table" or n <= 2 else stdtrit(n - 2, level))
@@ -523,7 +517,7 @@ def _replay(noise: str, scale: float) -> tuple[Callable, float]:
 
 def _noise_cdf(x: np.ndarray, scale: float, noise: str) -> np.ndarray:
     """P(Z <= x)."""
-    if scale == 0:
+    if scale < 1e-100:
         return (x >= 0).astype(float)
     if noise == "gaussian":
         return ndtr(x / scale)

@@ -16,7 +16,19 @@ from scipy.optimize import brentq
 
 from dplib._gaussian import log_delta as log_gaussian_delta
 from dplib._types import Array, ArrayLike, Rng, Same
-from dplib._validate import LEAST_RATE, array, choice, integers, noise_rate, non_negative, positive, probability, whole
+from dplib._validate import (
+    LEAST_RATE,
+    choice,
+    flag,
+    generator,
+    integers,
+    noise_rate,
+    non_negative,
+    numbers,
+    positive,
+    probability,
+    whole,
+)
 
 __all__ = [
     "discrete_gaussian", "exponential", "exponential_pmf", "gaussian", "gaussian_delta", "gaussian_sigma", "geometric",
@@ -36,7 +48,7 @@ def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = 
     Parameters
     ----------
     value : float or array
-        The exact answer, in the units of the question.
+        The exact answer, in the units of the question. What is no number is a nan, and a nan comes out as it is.
     sensitivity : float
         Largest L1 change of `value` between neighbours, same units.
     epsilon : float
@@ -63,9 +75,9 @@ def laplace(value: ArrayLike, *, sensitivity: float, epsilon: float, rng: Rng = 
     (2,)
     """
     scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
-    value = np.asarray(value, dtype=float)
+    value = numbers("value", value)
     return _add(
-        value, np.random.default_rng(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape)
+        value, generator(rng).laplace(scale=positive("sensitivity/epsilon", scale), size=value.shape)
     )
 
 
@@ -85,7 +97,7 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     Parameters
     ----------
     value : int or array of int
-        The exact counts.
+        The exact counts; what is no whole number counts as 0, and what is beyond 64 bits as the nearest that is not.
     sensitivity : int
         Largest L1 change between neighbours.
     epsilon : float
@@ -99,7 +111,7 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     Raises
     ------
     ValueError
-        If `value` is not of an integer type, `sensitivity` not a whole number >= 1, `epsilon` not positive, or
+        If `value` is of a type of fractions or dates, `sensitivity` not a whole number >= 1, `epsilon` not positive, or
         epsilon/sensitivity below 1e-12.
 
     References
@@ -111,9 +123,9 @@ def geometric(value: ArrayLike, *, sensitivity: int, epsilon: float, rng: Rng = 
     >>> int(geometric(100, sensitivity=1, epsilon=2.0, rng=3)) in range(80, 121)
     True
     """
-    value = integers("value", value).astype(np.int64)
+    value = integers("value", value)
     rate = positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1)
-    rng, p = np.random.default_rng(rng), -math.expm1(-noise_rate("epsilon/sensitivity", rate))
+    rng, p = generator(rng), -math.expm1(-noise_rate("epsilon/sensitivity", rate))
     return _add(value, rng.geometric(p, value.shape) - rng.geometric(p, value.shape))
 
 
@@ -135,7 +147,7 @@ def gaussian(
     Parameters
     ----------
     value : float or array
-        The exact answer.
+        The exact answer. What is no number is a nan, and a nan comes out as it is.
     sensitivity : float
         Largest L2 change of `value` between neighbours.
     sigma : float, optional
@@ -169,8 +181,8 @@ def gaussian(
         sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=sensitivity)
     elif epsilon is not None or delta is not None:
         raise ValueError("give sigma, or epsilon and delta, not both")
-    value = np.asarray(value, dtype=float)
-    return _add(value, np.random.default_rng(rng).normal(scale=positive("sigma", sigma), size=value.shape))
+    value = numbers("value", value)
+    return _add(value, generator(rng).normal(scale=positive("sigma", sigma), size=value.shape))
 
 
 def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, method: str = "analytic") -> float:
@@ -180,8 +192,7 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
     -------
     measure : (epsilon, delta)-DP
     adjacency : the one under which `sensitivity` bounds the L2 change
-    guarantee : "analytic" is the smallest sigma that suffices, rounded up in its last digits (in more of them for a
-        tiny epsilon: by 0.04 % at epsilon = 1e-10, delta = 1e-20);
+    guarantee : "analytic" is the smallest sigma that suffices, rounded up: ten digits hold for every epsilon and delta;
         "classic" is sqrt(2 ln(1.25/delta)) sensitivity/epsilon, proved only for epsilon <= 1 and refused above
 
     Parameters
@@ -201,7 +212,7 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
     Raises
     ------
     ValueError
-        If a parameter is out of range, or method="classic" with epsilon > 1.
+        If a parameter is out of range, method="classic" with epsilon > 1, or sigma is above 1e300.
 
     References
     ----------
@@ -219,19 +230,31 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
     if choice("method", method, ("analytic", "classic")) == "classic":
         if epsilon > 1:
             raise ValueError(f"the classic theorem holds for epsilon at most 1, got {epsilon!r}: use method='analytic'")
-        return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
+        return _possible(math.sqrt(2 * (math.log(1.25) - math.log(delta))) / epsilon, sensitivity, epsilon)
 
     def excess(log_sigma):                       # log of the true delta over the wanted one; decreasing in sigma
         return log_gaussian_delta(math.exp(log_sigma), epsilon) - math.log(delta)
 
-    centre = max(0.5 * math.log(2 * (math.log(2) - math.log(delta))) - math.log(epsilon), -0.5 * math.log(2 * epsilon))
-    low, high = centre - 1, centre + 1
+    # delta is below 1/(sigma sqrt(2 pi)), which it has at epsilon = 0
+    most = 1e-6 - math.log(delta) - 0.5 * math.log(2 * math.pi)
+    centre = 0.5 * math.log(2 * (math.log(2) - math.log(delta))) - math.log(epsilon)
+    centre = min(max(centre, -0.5 * (math.log(2) + math.log(epsilon))), most)
+    if centre > 691:
+        _possible(math.inf, sensitivity, epsilon)
+    low, high = centre - 1, min(centre + 1, most)
     while excess(low) < 0:
         low -= 1
     while excess(high) > 0:
         high += 1
-    log_sigma = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
-    return math.exp(log_sigma) * (1 + 1e-12) * sensitivity
+    log_sigma = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
+    return _possible(math.exp(log_sigma) * (1 + 1e-12), sensitivity, epsilon)
+
+
+def _possible(sigma, sensitivity, epsilon):
+    """The standard deviation at this sensitivity, if floats can hold it."""
+    if sigma * sensitivity > 1e300:
+        raise ValueError(f"sensitivity/epsilon must be smaller, got {sensitivity!r}/{epsilon!r}: sigma is above 1e300")
+    return sigma * sensitivity
 
 
 def gaussian_delta(epsilon: float, *, sigma: float, sensitivity: float = 1.0) -> float:
@@ -241,8 +264,8 @@ def gaussian_delta(epsilon: float, *, sigma: float, sensitivity: float = 1.0) ->
     -------
     measure : (epsilon, result)-DP
     adjacency : the one under which `sensitivity` holds
-    guarantee : exact, for every epsilon; rounded up (in its last digits, and by more where both are tiny: at epsilon =
-        1e-10 by 1 to 2 % at delta = 1e-20, by 15 to 20 % at 1e-40), and 0 where it is below the smallest double
+    guarantee : exact, for every epsilon; rounded up (ten digits hold where it is above 1e-300), and 0 where it is below
+        the smallest double
 
     Parameters
     ----------
@@ -292,7 +315,7 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     Parameters
     ----------
     value : int or array of int
-        The exact counts.
+        The exact counts; what is no whole number counts as 0, and what is beyond 64 bits as the nearest that is not.
     sigma : float
         Parameter of the law; very nearly its standard deviation once sigma >= 1.
     rng : None, int or numpy.random.Generator
@@ -304,7 +327,7 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     Raises
     ------
     ValueError
-        If `value` is not of an integer type or `sigma` is not positive and below 1e12.
+        If `value` is of a type of fractions or dates, or `sigma` is not positive and below 1e12.
 
     References
     ----------
@@ -315,11 +338,11 @@ def discrete_gaussian(value: ArrayLike, *, sigma: float, rng: Rng = None) -> Sam
     >>> abs(int(discrete_gaussian(0, sigma=2.0, rng=5))) < 30
     True
     """
-    value, sigma = integers("value", value).astype(np.int64), positive("sigma", sigma)
+    value, sigma = integers("value", value), positive("sigma", sigma)
     if sigma >= 1 / LEAST_RATE:
         raise ValueError(f"sigma must be below {1 / LEAST_RATE:g}, got {sigma!r}: the noise would not fit into 64 bits")
     sigma = max(sigma, 1e-3)                     # below, the noise is 0 except with a probability that is no double
-    rng, t = np.random.default_rng(rng), math.floor(sigma) + 1
+    rng, t = generator(rng), math.floor(sigma) + 1
     noise, done = np.empty(value.size, dtype=np.int64), 0
     while done < value.size:
         proposal = geometric(
@@ -481,15 +504,16 @@ _HUGE = 1e150
 
 
 def _logits(scores, sensitivity, epsilon, monotone):
-    scores = array("scores", scores, ndim=1, least=1)
+    scores = numbers("scores", scores, ndim=1, least=1)
     scores = np.fmin(np.fmax(scores, -_HUGE), _HUGE)     # a private nan ranks last, silently
-    factor = positive("epsilon", epsilon) / ((1 if monotone else 2) * positive("sensitivity", sensitivity))
+    step = (1 if flag("monotone", monotone) else 2) * positive("sensitivity", sensitivity)
+    factor = positive("epsilon", epsilon) / step
     with np.errstate(over="ignore"):             # measured from the best score, or large scores would swallow the noise
         return (scores - scores.max()) * positive("epsilon/sensitivity", factor)
 
 
 def _noisy_argmax(logits, draw, size, rng):
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     if size is None:
         return int(np.argmax(logits + draw(rng, logits.shape)))
     return np.argmax(logits + draw(rng, (whole("size", size, least=0), logits.size)), axis=1)

@@ -21,8 +21,21 @@ import pandas as pd
 from scipy.special import log_ndtr, ndtri
 
 from dplib._gaussian import tails
+from dplib._labels import plain, without_memory
 from dplib._types import Rng
-from dplib._validate import choice, finite, noise_rate, positive, probability, whole
+from dplib._validate import (
+    MOST_ROWS,
+    choice,
+    finite,
+    generator,
+    integers,
+    noise_rate,
+    positive,
+    probability,
+    whole,
+    whole_array,
+)
+from dplib._validate import table as frame
 from dplib.mechanisms import gaussian_sigma
 
 __all__ = [
@@ -30,8 +43,9 @@ __all__ = [
     "threshold_delta",
 ]
 
+_LEAST, _FINEST = 1e-300, 1e-200                 # of delta, of per_group: beyond, what is computed is no double
+_MOST_GROUPS = 10**7                             # each number of lone groups is looked at
 NOISES = ("truncated geometric", "laplace", "gaussian")
-_MOST = 2**53                                    # rows of a table; a float holds every whole number up to here
 
 
 class Threshold(NamedTuple):
@@ -85,13 +99,11 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     >>> selection_probability(np.array([0, 1, 10, 14, 20]), epsilon=1.0, delta=1e-6).round(4).tolist()
     [0.0, 0.0, 0.0128, 0.6999, 0.9993]
     """
-    rate, delta = _rate(epsilon, 1, 1), probability("delta", delta, zero=False)
-    sizes = np.asarray(n)
-    if not np.issubdtype(sizes.dtype, np.integer):
-        raise ValueError(f"n must hold whole numbers, got dtype {sizes.dtype}")
+    rate, delta = _rate(epsilon, 1, 1), probability("delta", delta, zero=False, least=_LEAST)
+    sizes = whole_array("n", n)
     fall, one = math.exp(-rate), -math.expm1(-rate)
     k = math.ceil(math.log1p(one * (1 - delta) / ((1 + fall) * delta)) / rate)   # up to here the first inequality binds
-    sizes = np.clip(sizes, 0, min(2 * k + 2, _MOST))       # there it is 1
+    sizes = np.clip(sizes, 0, min(2 * k + 2, MOST_ROWS))       # there it is 1
     if sizes.size > 2 * k + 3:
         return np.asarray(selection_probability(np.arange(2 * k + 3), epsilon=epsilon, delta=delta))[sizes]
     sizes = sizes.astype(float)
@@ -196,7 +208,8 @@ def gaussian_threshold(*, epsilon: float, delta: float, num_groups: int = 1, per
     >>> round(sigma, 2), round(threshold, 1)
     (18.89, 101.6)
     """
-    one, per_group = _each(delta, num_groups), positive("per_group", per_group)
+    one, per_group = _each(delta, num_groups), positive("per_group", per_group, least=_FINEST, most=1 / _FINEST)
+    epsilon, num_groups = positive("epsilon", epsilon), whole("num_groups", num_groups, least=1, most=_MOST_GROUPS)
     sigma = gaussian_sigma(epsilon, delta=delta, sensitivity=per_group * math.sqrt(num_groups))
     threshold, step = per_group - sigma * float(ndtri(one)), 1e-14 * sigma
     while _gaussian_delta(epsilon, sigma, threshold, np.arange(1, num_groups + 1), num_groups, per_group) > delta:
@@ -256,11 +269,14 @@ def threshold_delta(
     5e-07
     """
     threshold, rate = finite("threshold", threshold), _rate(epsilon, num_groups, per_group)
+    epsilon, per_group = float(epsilon), positive("per_group", per_group, most=1 / _FINEST)
+    num_groups = whole("num_groups", num_groups, least=1, most=_MOST_GROUPS)
     if choice("noise", noise, ("laplace", "geometric", "gaussian")) == "gaussian":
-        lone = np.arange(num_groups + 1)
-        return min(1.0, _gaussian_delta(epsilon, positive("scale", scale), threshold, lone, num_groups, per_group))
+        scale, lone = positive("scale", scale, least=_FINEST), np.arange(num_groups + 1)
+        return min(1.0, _gaussian_delta(epsilon, scale, threshold, lone, num_groups, per_group))
     if scale is not None:
-        if positive("scale", scale) * rate < 1 - 1e-9:
+        scale = positive("scale", scale)
+        if scale * rate < 1 - 1e-9:
             least = f"num_groups per_group / epsilon = {1 / rate:g}"
             raise ValueError(f"scale must be at least {least} for {noise!r} noise, got {scale!r}")
         rate = 1 / scale
@@ -341,7 +357,7 @@ def release(
     num_groups, per_group = whole("num_groups", num_groups, least=1), whole("per_group", per_group, least=1)
     hidden = whole("at_least", at_least, least=1) - 1
     counts = _groups(counts)
-    counts, rng = counts[counts > hidden], np.random.default_rng(rng)
+    counts, rng = counts[counts > hidden], generator(rng)
     excess = counts.to_numpy() - hidden
     if noise == "truncated geometric":
         rate, k, lower = _truncation(epsilon, delta, num_groups=num_groups, per_group=per_group)
@@ -411,19 +427,15 @@ def bound(
     >>> bound(table, person="user", group="film", num_groups=2, salt="2023").groupby("user").size().to_dict()
     {1: 2, 2: 1}
     """
-    if not isinstance(table, pd.DataFrame):
-        raise ValueError(f"table must be a DataFrame, got {type(table).__name__}")
-    for name, column in (("person", person), ("group", group)):
-        if not isinstance(column, str) or list(table.columns).count(column) != 1:
-            raise ValueError(f"{name} must be one of the columns {', '.join(map(repr, table.columns))}, got {column!r}")
+    frame("table", table, [("person", person), ("group", group)])
     num_groups = whole("num_groups", num_groups, least=1)
     if (salt is None) == (rng is None):
         raise ValueError("give one of salt and rng: what chooses the groups?")
     if salt is not None and (not isinstance(salt, str) or not salt):
-        raise ValueError(f"salt must be a text, got {salt!r}")
+        raise ValueError("salt must be a text")      # and is not repeated here: it is a secret
     pairs = table[list(dict.fromkeys((person, group)))].dropna().drop_duplicates(ignore_index=True)
     if salt is None:
-        lots = np.random.default_rng(rng).random(len(pairs))
+        lots = generator(rng).random(len(pairs))
     else:
         texts = (f"{salt}:{a}:{b}" for a, b in zip(map(_printed, pairs[person]), map(_printed, pairs[group])))
         lots = np.array([_md5(text) for text in texts], dtype=object)
@@ -431,7 +443,7 @@ def bound(
     order = np.lexsort((lots, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     place = np.arange(len(pairs)) - np.repeat(starts, np.diff(starts, append=len(pairs)))
-    return pairs.iloc[np.sort(order[place < num_groups])].reset_index(drop=True)
+    return without_memory(pairs.iloc[np.sort(order[place < num_groups])].reset_index(drop=True))
 
 
 # ------------------------------------------------------------------------------------------------ below
@@ -448,7 +460,8 @@ def _printed(label):
 
 def _rate(epsilon, num_groups, per_group):
     """The loss that noise of scale 1 / rate may have for each row that a person adds to a group."""
-    rate = positive("epsilon", epsilon) / whole("num_groups", num_groups, least=1) / positive("per_group", per_group)
+    epsilon, per_group = positive("epsilon", epsilon, most=1e100), positive("per_group", per_group, least=_FINEST)
+    rate = epsilon / whole("num_groups", num_groups, least=1) / per_group
     return noise_rate("epsilon / (num_groups per_group)", rate)
 
 
@@ -456,7 +469,8 @@ def _each(delta, num_groups):
     """The probability of one of `num_groups` independent accidents, of which at least one happens with probability
     delta.
     """
-    return -math.expm1(math.log1p(-probability("delta", delta, zero=False)) / whole("num_groups", num_groups, least=1))
+    delta = probability("delta", delta, zero=False, least=_LEAST)
+    return -math.expm1(math.log1p(-delta) / whole("num_groups", num_groups, least=1))
 
 
 def _first(holds):
@@ -512,7 +526,7 @@ def _gaussian_delta(epsilon, sigma, threshold, lone, num_groups, per_group):
     with weights of the same product, which are further apart in this direction; and for Gaussians that makes the error
     smaller.
     """
-    log_hidden = lone * float(log_ndtr((threshold - per_group) / sigma))
+    log_hidden = lone * max(float(log_ndtr((threshold - per_group) / sigma)), -1e300)    # 0 times an infinity is none
     mu = per_group * np.sqrt(num_groups - lone) / sigma
     return float((-np.expm1(log_hidden) + np.exp(log_hidden) * _shift_delta(epsilon - log_hidden, mu)).max())
 
@@ -520,8 +534,8 @@ def _gaussian_delta(epsilon, sigma, threshold, lone, num_groups, per_group):
 def _shift_delta(epsilon, mu):
     """delta at `epsilon` > 0 of N(0, 1) v N(mu, 1), elementwise, never below the truth."""
     wide = np.maximum(mu, 1e-300)
-    with np.errstate(over="ignore"):
-        first, share = tails(wide / 2, epsilon / wide, epsilon)
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, share = tails(wide / 2, epsilon / wide)
     return np.where((mu > 0) & np.isfinite(first), np.exp(first) * share, 0.0)
 
 
@@ -532,25 +546,11 @@ def _groups(counts):
     nothing = counts.empty and counts.dtype == object                   # what pandas makes of no counts at all
     if not (nothing or pd.api.types.is_integer_dtype(counts.dtype)):
         raise ValueError(f"counts must hold whole numbers, got dtype {counts.dtype}")
-    values = np.clip(counts.to_numpy(dtype=object if counts.isna().any() else None, na_value=0), 0, _MOST)
-    counts = pd.Series(values.astype(np.int64), index=_plain(counts.index), name=counts.name)
+    values = np.clip(integers("counts", counts), 0, MOST_ROWS)
+    counts = pd.Series(values, index=plain(counts.index), name=counts.name)
     if not counts.index.is_unique:
         counts = counts.groupby(level=list(range(counts.index.nlevels)), dropna=False, sort=False).sum()
     return counts
-
-
-def _plain(index):
-    """The same labels without memory: a categorical index or one of several levels would carry the names of hidden
-    groups along, a range or a frequency tell that none is hidden.
-    """
-    if isinstance(index, pd.MultiIndex):
-        levels = [_plain(index.get_level_values(i)) for i in range(index.nlevels)]
-        return index if index.empty else pd.MultiIndex.from_arrays(levels, names=index.names)
-    if isinstance(index, pd.RangeIndex):
-        return pd.Index(index.to_numpy(), name=index.name)
-    if isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
-        return type(index)(index, freq=None)
-    return index.astype(index.categories.dtype) if isinstance(index, pd.CategoricalIndex) else index
 
 
 def _by_group(published):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from dplib._types import Adjacency, Array, ArrayLike, Rng
-from dplib._validate import array, choice, interval, positive
+from dplib._validate import array, choice, generator, interval, positive, shown
 from dplib._validate import share as between_0_and_1
 from dplib.sensitivity import ADJACENCIES, increasing
 
@@ -72,7 +72,7 @@ def quantile(
     x = increasing(values, low=low, high=high)
     share = between_0_and_1("share", share)
     rate = positive("epsilon", epsilon) / _spread([share], adjacency)
-    return _draw(x, share, low, high, rate, np.random.default_rng(rng))
+    return _draw(x, share, low, high, rate, generator(rng))
 
 
 def median(
@@ -206,7 +206,7 @@ def quantiles(
     """
     low, high = interval(low, high, long=True)
     x = increasing(values, low=low, high=high)
-    wanted, rng = _increasing(shares), np.random.default_rng(rng)
+    wanted, rng = _increasing(shares), generator(rng)
     part = positive("epsilon", epsilon) / len(wanted).bit_length()
     answers = np.empty(len(wanted))
     # quantiles first..last-1, between the shares a and b, of these rows
@@ -257,5 +257,5 @@ def _draw(x, q, low, high, rate, rng):
 def _increasing(shares):
     wanted = array("shares", shares, ndim=1, least=1, low=0, high=1)
     if not np.all(np.diff(wanted) > 0):
-        raise ValueError(f"shares must increase, got {shares!r}")
+        raise ValueError(f"shares must increase, got {shown(wanted.tolist())}")
     return wanted.tolist()

@@ -7,9 +7,10 @@ import dataclasses
 import math
 from collections.abc import Iterable
 from decimal import ROUND_CEILING
+from numbers import Real
 from typing import NamedTuple
 
-from dplib._validate import positive, probability, whole
+from dplib._validate import listed, positive, probability, shown, whole
 from dplib.budget import Budget
 from dplib.rounding import rounded
 
@@ -90,14 +91,17 @@ def plan(questions: Iterable[Question], *, total: float | None = None, confidenc
     {'month': 0.12, 'dollars': 0.225}
     """
     wide, spend = math.log(1 / (1 - probability("confidence", confidence, zero=False))), {}
-    for label, sensitivity, error, cells in questions:
+    for place, question in enumerate(listed("questions", questions)):
+        if not isinstance(question, Question):
+            raise ValueError(f"questions[{place}] must be a Question, got {shown(question)}")
+        label, sensitivity, error, cells = question
+        if not isinstance(label, str) or label in spend:
+            raise ValueError(f"questions must have labels of their own, got {shown(label)} at [{place}]")
         whole("cells", cells, least=1)
-        if label in spend:
-            raise ValueError(f"questions must have labels of their own, got {label!r} twice")
         spend[label] = positive("sensitivity", sensitivity) * wide / positive("error", error)
-    used = sum(spend.values())
-    if total is not None and used > positive("total", total):
-        spend = {label: epsilon * total / used for label, epsilon in spend.items()}
+    used, most = sum(spend.values()), math.inf if total is None else positive("total", total)
+    if used > most:
+        spend = {label: epsilon * most / used for label, epsilon in spend.items()}
     return spend
 
 
@@ -238,7 +242,9 @@ class Card:
         ]
         delta = budget.spent_delta if budget.rule == "basic" else budget.delta
         for name, said, spent in (("epsilon", self.epsilon, budget.spent), ("delta", self.delta, delta)):
-            if not spent * (1 - 1e-9) <= said <= spent * (1 + 1e-3):
+            if isinstance(said, bool) or not isinstance(said, Real):
+                wrong.append(f"{name} must be a number, got {shown(said)}")
+            elif not spent * (1 - 1e-9) <= said <= spent * (1 + 1e-3):
                 wrong.append(f"{name} is {said:.9g} on the card and {spent:.9g} in the ledger")
         if wrong:
             raise ValueError("; ".join(wrong))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from dplib._types import Adjacency, Array, ArrayLike
-from dplib._validate import choice, finite, interval, whole
+from dplib._validate import choice, finite, function, interval, listed, numbers, whole
 
 __all__ = ["ADJACENCIES", "bounded_mean", "bounded_sum", "clip", "count", "empirical", "histogram"]
 
@@ -49,16 +49,14 @@ def clip(values: ArrayLike, *, low: float, high: float) -> Array:
     [18.0, 90.0, 18.0]
     """
     low, high = interval(low, high)
-    return np.fmin(np.fmax(np.asarray(values, dtype=float), low), high)     # of a number and nan, fmax takes the number
+    return np.fmin(np.fmax(numbers("values", values), low), high)     # of a number and nan, fmax takes the number
 
 
 def increasing(values: ArrayLike, *, low: float, high: float) -> Array:
     """The values of one column, clipped and sorted; ValueError unless it is one column and high - low is a number."""
     low, high = interval(low, high)
     finite("high - low", high - low)
-    if np.ndim(values) != 1:
-        raise ValueError(f"values must be a vector, got shape {np.shape(values)}")
-    return np.sort(clip(values, low=low, high=high))
+    return np.sort(clip(numbers("values", values, ndim=1), low=low, high=high))
 
 
 def count(adjacency: Adjacency) -> float:
@@ -247,7 +245,7 @@ def empirical(query: Callable, table: Sequence, *, universe: Iterable, adjacency
     >>> empirical(sum, [3, 5], universe=range(11), adjacency="add/remove")
     10.0
     """
-    table, universe = list(table), list(universe)
+    query, table, universe = function("query", query), listed("table", table), listed("universe", universe)
     if not universe:
         raise ValueError("universe must not be empty")
     if choice("adjacency", adjacency, ADJACENCIES) == "add/remove":

@@ -5,6 +5,7 @@ All three generators do the same in three steps: *select* which small tables to 
 tree, `mwem` keeps asking the question that its current guess answers worst. What was not measured need not be in
 the rows.
 """
+import datetime
 import math
 
 import numpy as np
@@ -12,7 +13,8 @@ import pandas as pd
 
 from dplib import histograms, mechanisms, sensitivity
 from dplib._types import Adjacency, Array, ArrayLike, Rng
-from dplib._validate import array, choice, positive, whole
+from dplib._validate import array, choice, generator, listed, positive, shown, table, whole
+from dplib._validate import counts as as_counts
 from dplib.sensitivity import ADJACENCIES
 
 __all__ = ["chow_liu", "independent", "mwem", "sample"]
@@ -59,17 +61,17 @@ def sample(weights: ArrayLike, *, rows: int, edges: ArrayLike | None = None, rng
     >>> sample([1, 3], rows=2, edges=[0, 10, 20], rng=0).round(1).tolist()
     [10.4, 10.2]
     """
-    table = array("weights", weights, least=1, low=0)
-    rng = np.random.default_rng(rng)
-    if table.ndim == 0 or table.max() == 0:
+    chances = array("weights", weights, least=1, low=0)
+    rng = generator(rng)
+    if chances.ndim == 0 or chances.max() == 0:
         raise ValueError("weights must be a table, not all of it zero")
-    table = table / table.max()                  # the sum of the largest doubles is none
-    cells = rng.choice(table.size, size=whole("rows", rows, least=0), p=(table / table.sum()).ravel())
+    chances = chances / chances.max()            # the sum of the largest doubles is none
+    cells = rng.choice(chances.size, size=whole("rows", rows, least=0), p=(chances / chances.sum()).ravel())
     if edges is None:
-        return cells if table.ndim == 1 else np.column_stack(np.unravel_index(cells, table.shape))
-    edges = array("edges", edges, ndim=1, low=-math.inf)
-    if table.ndim != 1 or edges.shape != (table.size + 1,) or not np.all(np.diff(edges) > 0):
-        raise ValueError(f"edges must be {table.size + 1} increasing numbers beside a vector of weights, got {edges}")
+        return cells if chances.ndim == 1 else np.column_stack(np.unravel_index(cells, chances.shape))
+    edges = array("edges", edges, ndim=1)
+    if chances.ndim != 1 or edges.shape != (chances.size + 1,) or not np.all(np.diff(edges) > 0):
+        raise ValueError(f"edges must be {chances.size + 1} increasing numbers beside a vector of weights")
     return rng.uniform(edges[cells], edges[cells + 1])
 
 
@@ -251,13 +253,13 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
     >>> bool(abs(answers[0] - 7200) < 400)
     True
     """
-    counts = histograms.as_counts(counts).astype(float)
+    counts = as_counts("counts", counts).astype(float)
     queries = array("queries", queries, ndim=2, least=1, low=0, high=1)
     if counts.ndim != 1 or counts.sum() <= 0:
         raise ValueError(f"counts must be a vector with at least one row, got shape {counts.shape}")
     if queries.shape[1] != counts.size:
         raise ValueError(f"queries must have {counts.size} columns, one for each count, got {queries.shape[1]}")
-    rounds, rng = whole("rounds", rounds, least=1), np.random.default_rng(rng)
+    rounds, rng = whole("rounds", rounds, least=1), generator(rng)
     each, n, truth = positive("epsilon", epsilon) / (2 * rounds), counts.sum(), queries @ counts
     guess = np.full(counts.size, n / counts.size)
     measured: dict[int, list[float]] = {}
@@ -274,28 +276,43 @@ def mwem(counts: ArrayLike, queries: ArrayLike, *, epsilon: float, rounds: int, 
 def _prepare(df, domains, rows, adjacency, rng):
     """The rows as codes (-1 for a value outside its domain), the number of values of each column, and what to draw."""
     choice("adjacency", adjacency, ADJACENCIES)
-    if not isinstance(df, pd.DataFrame):
-        raise ValueError(f"df must be a DataFrame, got {type(df).__name__}")
     if not isinstance(domains, dict) or not domains:
         raise ValueError("domains must be a dict that names at least one column")
+    table("df", df, [("domains", column) for column in domains])
+    domains = {column: listed(f"domains[{shown(column)}]", domain) for column, domain in domains.items()}
     for column, domain in domains.items():
-        if column not in df:
-            raise ValueError(f"domains names a column that the table does not have: {column!r}")
-        if len(domain) == 0 or len(_places(domain)) < len(domain):
-            raise ValueError(f"domains must give {column!r} at least one value, and none twice")
+        if len(domain) == 0 or len(_places(column, domain)) < len(domain):
+            raise ValueError(f"domains[{shown(column)}] must hold at least one value, and none twice")
+        _must_fit(column, df[column].dtype, domain)
     if rows is None and adjacency == "add/remove":
         raise ValueError("rows must be given under add/remove: the number of rows is private")
-    codes = np.column_stack([_codes(df[column], _places(domain)) for column, domain in domains.items()])
+    codes = np.column_stack([_codes(df[column], _places(column, domain)) for column, domain in domains.items()])
     shape = np.array([len(domain) for domain in domains.values()])
-    return codes, shape, len(df) if rows is None else whole("rows", rows, least=0), np.random.default_rng(rng)
+    return codes, shape, len(df) if rows is None else whole("rows", rows, least=0), generator(rng)
 
 
-def _places(domain):
+def _places(column, domain):
     """Position of each value in its domain; all kinds of missing values are one, None."""
-    return {
-        None if missing else value: place
-        for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(list(domain)))))
-    }
+    try:
+        return {
+            None if missing else value: place
+            for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(domain, dtype=object))))
+        }
+    except TypeError:                            # a list among them
+        raise ValueError(f"domains[{shown(column)}] must hold values that can be looked up") from None
+
+
+def _must_fit(column, dtype, domain):
+    """ValueError where a column of dates has a domain without any: no row would have a value of it."""
+    needed = {"M": datetime.datetime, "m": datetime.timedelta}.get(getattr(dtype, "kind", "O"))
+    zone = getattr(dtype, "tz", None) is None
+
+    def may_match(value):
+        return isinstance(value, needed) and (needed is datetime.timedelta or (value.tzinfo is None) == zone)
+
+    if needed and not any(pd.isna(value) or may_match(value) for value in domain):
+        kind = "Timestamps" if needed is datetime.datetime else "Timedeltas"
+        raise ValueError(f"domains[{shown(column)}] must hold {kind} of pandas, as the column's dtype is {dtype}")
 
 
 def _codes(column, places):

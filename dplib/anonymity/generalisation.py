@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from dplib._labels import without_memory
 from dplib._types import Array, ArrayLike, Columns
-from dplib._validate import probability, whole
+from dplib._validate import function, listed, probability, shown, whole
 from dplib.anonymity.measures import classes
 from dplib.anonymity.tables import column_names, combine, is_number, rank
 
@@ -122,10 +123,10 @@ def recode(df: pd.DataFrame, qi: Columns, labels: ArrayLike) -> pd.DataFrame:
     3  50-60  F, M       0
     """
     names = column_names("qi", df, qi)
-    if np.shape(labels) != (len(df),):
-        raise ValueError(f"labels must be one label per row, {len(df)} in all, got shape {np.shape(labels)}")
-    label = rank(pd.Series(np.asarray(labels)))[0]
-    table = df.copy()
+    if len(labels := listed("labels", labels)) != len(df) or not all(map(np.isscalar, labels)):
+        raise ValueError(f"labels must be one label per row, {len(df)} in all, got {len(labels)}")
+    label = rank(pd.Series(labels))[0]
+    table = without_memory(df)
     for name in names:
         code, values = rank(df[name])
         shown = _texts(values, is_number(df[name]))
@@ -229,12 +230,12 @@ def lattice_search(
     5   30   M
     """
     if not isinstance(hierarchies, Mapping):
-        raise ValueError(f"hierarchies must be a dict from column to list of levels, got {hierarchies!r}")
+        raise ValueError(f"hierarchies must be a dict from column to list of levels, got {shown(hierarchies)}")
     names = column_names("hierarchies", df, list(hierarchies))
     # 0.29 * 100 is 28.99...
     k, allowed = _at_most_rows(df, k), int(probability("suppress", suppress) * len(df) + 1e-9)
-    if not (cost is None or callable(cost)):
-        raise ValueError(f"cost must be a function of the levels, got {cost!r}")
+    if cost is not None:
+        function("cost", cost)
     columns = [_levels(df[name], name, hierarchies[name]) for name in names]
     codes = [[rank(column)[0] for column in levels] for levels in columns]
     for name, levels in zip(names, codes):
@@ -262,7 +263,7 @@ def lattice_search(
     label = classes(table, names)
     return Generalisation(
         levels=dict(zip(names, best)),
-        table=table[np.bincount(label)[label] >= k],
+        table=without_memory(table[np.bincount(label)[label] >= k]),
         suppressed=minimal[best],
         loss=loss(best),
         minimal=tuple(dict(zip(names, node)) for node in minimal),
@@ -305,7 +306,7 @@ def _climb(codes, k, allowed):
 
 def _at_most_rows(df, k):
     if whole("k", k, least=1) > len(df):
-        raise ValueError(f"k must not exceed the number of rows, {len(df)}, got {k!r}")
+        raise ValueError(f"k must not exceed the number of rows, {len(df)}, got {shown(k)}")
     return int(k)
 
 
@@ -358,7 +359,7 @@ def _levels(column, name, levels):
     if not isinstance(levels, (list, tuple)) or not all(
         isinstance(level, Mapping) or callable(level) for level in levels
     ):
-        raise ValueError(f"hierarchies[{name!r}] must be a list of functions or mappings, got {levels!r}")
+        raise ValueError(f"hierarchies[{name!r}] must be a list of functions or mappings, got {shown(levels)}")
     columns = [column]
     for level in levels:
         general = column.map(level) if isinstance(level, Mapping) else level(column)

@@ -6,7 +6,7 @@ import pandas as pd  # noqa: F401  (for the examples)
 from scipy.special import entr
 
 from dplib._types import Array, Columns
-from dplib._validate import choice, positive, whole
+from dplib._validate import choice, flag, positive, shown, whole
 from dplib.anonymity.tables import column_names, combine, rank
 
 __all__ = ["average_class", "classes", "discernibility", "k_anonymity", "l_diversity", "t_closeness"]
@@ -139,7 +139,7 @@ def l_diversity(
     if choice("method", method, ("distinct", "entropy", "recursive")) == "recursive":
         c = positive("c", c)
     elif c is not None:
-        raise ValueError(f"c is for method='recursive' only, got {c!r} with method={method!r}")
+        raise ValueError(f"c is for method='recursive' only, got {shown(c)} with method={method!r}")
     blocks = _counts(df, qi, sensitive)
     if method == "distinct":
         return min(int((counts > 0).sum(axis=1).min()) for counts in blocks)
@@ -192,7 +192,7 @@ def t_closeness(df: pd.DataFrame, qi: Columns, sensitive: Hashable, *, ordered: 
     >>> t_closeness(table, ["zip"], "income"), t_closeness(table, ["zip"], "income", ordered=True)
     (0.5, 0.375)
     """
-    choice("ordered", ordered, (True, False))
+    flag("ordered", ordered)
     names = column_names("qi", df, qi)
     code, values = rank(df[column_names("sensitive", df, [sensitive])[0]])
     overall = np.bincount(code) / len(code)

@@ -4,21 +4,23 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype
 
+from dplib._labels import decoded
+from dplib._validate import shown, times
+
 
 def column_names(parameter, df, names):
     """`names` as a list; ValueError unless each is one column of the table `df`, which has rows."""
     if not isinstance(df, pd.DataFrame) or len(df) == 0:
         raise ValueError(
             "df must be a DataFrame with at least one row, got "
-            f"{'an empty one' if isinstance(df, pd.DataFrame) else repr(df)}"
+            f"{'an empty one' if isinstance(df, pd.DataFrame) else type(df).__name__}"
         )
     names = [names] if isinstance(names, str) or not is_list_like(names) else list(names)
     if not names:
         raise ValueError(f"{parameter} must name at least one column")
-    columns = list(df.columns)
     for name in names:
-        if is_list_like(name) and not isinstance(name, tuple) or columns.count(name) != 1 or names.count(name) != 1:
-            raise ValueError(f"{parameter} must name columns of df, each once, got {name!r}")
+        if times(df.columns, name) != 1 or times(names, name) != 1:
+            raise ValueError(f"{parameter} must name columns of df, each once, got {shown(name)}")
     return names
 
 
@@ -28,6 +30,7 @@ def is_number(column):
 
 def rank(column):
     """Each row's place among the sorted values, and these values; a missing value has the place after them."""
+    column = decoded(column)
     try:
         code, values = pd.factorize(column, sort=True)
     except TypeError:                            # values that do not compare with each other, or lists and the like

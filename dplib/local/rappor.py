@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import bits, finite, probability, whole
+from dplib._validate import bits, finite, listed, numbers, probability, whole, whole_array
 from dplib.local.reports import flip
 
 __all__ = ["Rappor"]
@@ -134,9 +134,7 @@ class Rappor:
         ValueError
             If there is not exactly one cohort for each value, or a cohort is not a whole number in range.
         """
-        if isinstance(values, (str, bytes)) or not np.iterable(values):
-            raise ValueError(f"values must be a sequence, one for each person, got a {type(values).__name__}")
-        names = [str(value) for value in values]
+        names = [str(value) for value in listed("values", values)]
         cohorts = self._cohorts(cohorts, len(names))
         found: dict[tuple[int, str], int] = {}
         rows = [found.setdefault(pair, len(found)) for pair in zip(cohorts.tolist(), names)]
@@ -184,7 +182,7 @@ class Rappor:
         ValueError
             If the last axis is not of length bits.
         """
-        permanent = np.asarray(permanent)
+        permanent = numbers("permanent", permanent)
         if permanent.shape[-1:] != (self.bits,):
             raise ValueError(f"permanent must have a last axis of length bits={self.bits}, got shape {permanent.shape}")
         return flip(permanent == 1, self.q, self.p, rng)
@@ -217,7 +215,7 @@ class Rappor:
         reports = bits("reports", reports)
         if reports.shape[1] != self.bits:
             raise ValueError(f"reports must have bits={self.bits} columns, got shape {reports.shape}")
-        cohorts, candidates = self._cohorts(cohorts, len(reports)), list(candidates)
+        cohorts, candidates = self._cohorts(cohorts, len(reports)), listed("candidates", candidates)
         # chance of a one where the filter has a zero
         zero = (1 - self.f / 2) * self.p + self.f / 2 * self.q
         # of each cohort: design matrix, everybody's unbiased bits
@@ -243,14 +241,11 @@ class Rappor:
         return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) % self.bits
 
     def _cohorts(self, cohorts: ArrayLike, n: int) -> Array:
-        cohorts = np.asarray(cohorts)
-        if cohorts.shape != (n,) or (n and not np.issubdtype(cohorts.dtype, np.integer)):
-            raise ValueError(
-                f"cohorts must be {n} whole numbers, one for each person, got dtype {cohorts.dtype} and shape "
-                f"{cohorts.shape}"
-            )
-        if n and not 0 <= cohorts.min() <= cohorts.max() < self.cohorts:
-            raise ValueError(f"cohorts must lie in 0..{self.cohorts - 1}, got {cohorts.min()}..{cohorts.max()}")
+        if n == 0 and np.size(cohorts) == 0:     # numpy takes an empty list for fractions
+            return np.empty(0, dtype=np.int64)
+        cohorts = whole_array("cohorts", cohorts, ndim=1, low=0, high=self.cohorts - 1)
+        if len(cohorts) != n:
+            raise ValueError(f"cohorts must be {n} whole numbers, one for each person, got {len(cohorts)}")
         return cohorts
 
 

@@ -5,9 +5,11 @@ import numpy as np
 from scipy.special import expit
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import bits, choice, integers, positive, whole
+from dplib._validate import bits, choice, generator, integers, positive, whole, whole_array
 
 __all__ = ["estimate", "estimate_unary", "randomized_response", "unary"]
+
+_LEAST = 1e-300                                  # of epsilon, where reports say anything that a double can hold
 
 
 def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: Rng = None) -> Array:
@@ -36,7 +38,7 @@ def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: R
     Raises
     ------
     ValueError
-        If `values` is not of an integer type, `epsilon` is not positive or k is not a whole number >= 2.
+        If `values` is of a type of fractions or dates, `epsilon` is not positive or k is not a whole number >= 2.
 
     References
     ----------
@@ -47,9 +49,8 @@ def randomized_response(values: ArrayLike, *, epsilon: float, k: int = 2, rng: R
     >>> randomized_response([0, 0, 1, 1], epsilon=50.0, rng=0).tolist()
     [0, 0, 1, 1]
     """
-    values, k, rng = integers("values", values), whole("k", k, least=2), np.random.default_rng(rng)
-    # clipped first, or a large uint64 would wrap
-    values = np.clip(values, np.int64(0), np.int64(k - 1)).astype(np.int64)
+    values, k, rng = integers("values", values), whole("k", k, least=2), generator(rng)
+    values = np.clip(values, 0, k - 1)
     lies = rng.random(values.shape) < _lying(positive("epsilon", epsilon), k)
     return np.where(lies, (values + rng.integers(1, k, values.shape)) % k, values)
 
@@ -90,15 +91,13 @@ def estimate(reports: ArrayLike, *, epsilon: float, k: int = 2) -> tuple[Array, 
     >>> frequencies.round(3).tolist(), stderr.round(3).tolist()
     ([0.284, 0.716], [0.03, 0.03])
     """
-    reports, k = integers("reports", reports), whole("k", k, least=2)
-    lie = _lying(positive("epsilon", epsilon), k) / (k - 1)
-    if reports.size == 0:
-        raise ValueError("reports must hold at least one")
-    if reports.min() < 0 or reports.max() >= k:
-        raise ValueError(f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}")
+    k = whole("k", k, least=2)
+    reports = whole_array("reports", reports, least=1, high=k - 1, low=0)
+    epsilon = positive("epsilon", epsilon, least=_LEAST)
+    lie = _lying(epsilon, k) / (k - 1)
     # gap is truth - lie, which cancels for small epsilon
     truth, gap = 1 - (k - 1) * lie, lie * math.expm1(min(epsilon, 700.0))
-    frequencies = (np.bincount(reports.ravel().astype(np.int64), minlength=k) / reports.size - lie) / gap
+    frequencies = (np.bincount(reports.ravel(), minlength=k) / reports.size - lie) / gap
     inside = np.clip(frequencies, 0, 1)
     variance = (inside * truth * (1 - truth) + (1 - inside) * lie * (1 - lie)) / reports.size
     return frequencies, np.sqrt(variance) / gap
@@ -137,8 +136,8 @@ def unary(values: ArrayLike, *, epsilon: float, k: int, method: str = "optimized
     Raises
     ------
     ValueError
-        If `values` is not of an integer type, `method` is unknown, `epsilon` is not positive or k is not a whole number
-        >= 2.
+        If `values` is of a type of fractions or dates, `method` is unknown, `epsilon` is not positive or k is not a
+        whole number >= 2.
 
     References
     ----------
@@ -196,7 +195,7 @@ def estimate_unary(reports: ArrayLike, *, epsilon: float, method: str = "optimiz
     reports = bits("reports", reports)
     if reports.shape[1] < 2:
         raise ValueError(f"reports must have at least two columns, got shape {reports.shape}")
-    truth, lie, gap = _unary_rates(epsilon, method)
+    truth, lie, gap = _unary_rates(positive("epsilon", epsilon, least=_LEAST), method)
     frequencies = (reports.mean(axis=0) - lie) / gap
     inside = np.clip(frequencies, 0, 1)
     return frequencies, np.sqrt(
@@ -220,4 +219,4 @@ def _unary_rates(epsilon, method):
 
 def flip(ones, truth, lie, rng):
     """Reports of bits: a one with probability `truth` where the bit is set and `lie` where it is not."""
-    return (np.random.default_rng(rng).random(ones.shape) < np.where(ones, truth, lie)).astype(np.uint8)
+    return (generator(rng).random(ones.shape) < np.where(ones, truth, lie)).astype(np.uint8)

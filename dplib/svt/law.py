@@ -5,7 +5,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from dplib._types import Array, ArrayLike, Same
-from dplib._validate import array, finite, non_negative, positive
+from dplib._validate import array, finite, non_negative, numbers, positive, shown
 from dplib.svt.mechanism import Scales, scales  # noqa: F401  (scales for the examples)
 
 __all__ = ["index_pmf", "log_laplace_cdf", "log_probability"]
@@ -58,13 +58,14 @@ def log_probability(
     >>> round(float(np.exp(log_probability([0, 1], [0, 0], threshold=0.0, noise=scales(1.0)))), 6)
     0.208333
     """
-    outcome, answers = np.asarray(outcome, dtype=bool), array("answers", answers, ndim=1, low=-np.inf)
+    outcome = as_replies(outcome)
+    answers = array("answers", answers, ndim=1)
     if outcome.size > answers.size:
         raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
     answers, threshold = answers[: outcome.size], finite("threshold", threshold)
-    b1, b2 = non_negative("noise.threshold", noise.threshold), non_negative("noise.query", noise.query)
+    b1, b2 = (non_negative(f"noise.{part}", _scale(noise, part)) for part in ("threshold", "query"))
     if values is not None:
-        return _log_density(outcome, answers, threshold, b1, b2, array("values", values, ndim=1, low=-np.inf))
+        return _log_density(outcome, answers, threshold, b1, b2, array("values", values, ndim=1))
     if b2 == 0:                                  # the noisy threshold must lie above every No and not above any Yes
         low, high = max(answers[~outcome], default=-np.inf), min(answers[outcome], default=np.inf)
         if b1 == 0:
@@ -78,6 +79,20 @@ def log_probability(
     for (answer, passed), times in zip(replies, repeats):
         total = total + times * log_laplace_cdf((answer - t if passed else t - answer) / b2)
     return float(logsumexp(total))
+
+
+def as_replies(outcome):
+    """The replies as booleans; ValueError unless they are a vector of 0 and 1."""
+    found = array("outcome", outcome, ndim=1)
+    if not np.isin(found, (0, 1)).all():
+        raise ValueError("outcome must hold only 0 and 1")
+    return found == 1
+
+
+def _scale(noise, part):
+    if not hasattr(noise, part):
+        raise ValueError(f"noise must be the scales that svt.scales returns, got {shown(noise)}")
+    return getattr(noise, part)
 
 
 def _log_density(outcome, answers, threshold, b1, b2, values):
@@ -139,8 +154,8 @@ def index_pmf(answers: ArrayLike, *, threshold: float, noise: Scales) -> Array:
     >>> index_pmf([0, 1, 2], threshold=1.0, noise=scales(1.0)).round(4).tolist()
     [0.4181, 0.2505, 0.15, 0.1813]
     """
-    answers = array("answers", answers, ndim=1, low=-np.inf)
-    b1, b2 = positive("noise.threshold", noise.threshold), positive("noise.query", noise.query)
+    answers = array("answers", answers, ndim=1)
+    b1, b2 = (positive(f"noise.{part}", _scale(noise, part)) for part in ("threshold", "query"))
     t, log_weight = _nodes(answers, finite("threshold", threshold), b1, b2)
     silent, law = np.exp(log_weight), np.empty(answers.size + 1)
     for i, answer in enumerate(answers):
@@ -163,8 +178,8 @@ def _nodes(answers, threshold, b1, b2):
     pieces = np.ceil(np.diff(cuts) / min(b1, b2))
     if pieces.sum() > 100_000:
         raise ValueError(
-            f"answers and scales differ too much for the quadrature: they span {pieces.sum():.3g} times the "
-            "smallest scale"
+            f"answers, threshold and noise (epsilon, c) differ too much for the quadrature: they span "
+            f"{pieces.sum():.3g} times the smallest scale"
         )
     edges = np.concatenate(
         [np.linspace(a, b, int(n), endpoint=False) for a, b, n in zip(cuts[:-1], cuts[1:], pieces)] + [cuts[-1:]]
@@ -206,5 +221,5 @@ def log_laplace_cdf(x: float | Array) -> Same:
     >>> log_laplace_cdf(np.array([-1000.0, 0.0])).round(4).tolist()
     [-1000.6931, -0.6931]
     """
-    x = np.asarray(x, dtype=float)
+    x = numbers("x", x)
     return np.where(x < 0, np.minimum(x, 0) - np.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))[()]

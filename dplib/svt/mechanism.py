@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import array, choice, finite, positive, probability, whole
+from dplib._validate import choice, finite, flag, generator, numbers, positive, probability, shown, whole
 
 __all__ = ["AboveThreshold", "Scales", "above_threshold", "numeric_sparse", "scales"]
 
@@ -75,7 +75,8 @@ def scales(
     Scales(threshold=5.0, query=10.0, value=inf)
     """
     epsilon, c, sensitivity = positive("epsilon", epsilon), whole("c", c, least=1), positive("sensitivity", sensitivity)
-    numeric, factor = probability("numeric", numeric), c if monotone else 2 * c
+    positive("sensitivity / epsilon", c * (sensitivity / epsilon), most=1e300)
+    numeric, factor = probability("numeric", numeric), c if flag("monotone", monotone) else 2 * c
     ratio = factor ** (2 / 3) if choice("split", split, ("even", "optimal")) == "optimal" else 1.0
     for_values = numeric * epsilon
     for_threshold = (epsilon - for_values) / (1 + ratio)
@@ -133,7 +134,7 @@ def above_threshold(
     [2]
     """
     noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split)
-    return _scan(answers, finite("threshold", threshold), noise, c, np.random.default_rng(rng))[0]
+    return _scan(answers, finite("threshold", threshold), noise, c, generator(rng))[0]
 
 
 def numeric_sparse(
@@ -181,7 +182,7 @@ def numeric_sparse(
     """
     numeric = probability("numeric", numeric, zero=False)
     noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split, numeric=numeric)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     indices, exact = _scan(answers, finite("threshold", threshold), noise, c, rng)
     return indices, exact + rng.laplace(scale=noise.value, size=exact.size)
 
@@ -205,12 +206,14 @@ def _scan(answers, threshold, noise, c, rng):
 
 def _blocks(answers):
     if hasattr(answers, "__len__"):
-        answers = array("answers", answers, ndim=1)
+        answers = numbers("answers", answers, ndim=1)
         yield from (answers[i : i + _BLOCK] for i in range(0, answers.size, _BLOCK))
-    else:
+    elif hasattr(answers, "__next__") or hasattr(answers, "__iter__") and np.ndim(answers):
         answers = iter(answers)
-        while (block := np.fromiter(islice(answers, _BLOCK), dtype=float)).size:
+        while (block := numbers("answers", list(islice(answers, _BLOCK)))).size:
             yield block
+    else:
+        raise ValueError(f"answers must be a vector or an iterator, got {shown(answers)}")
 
 
 class AboveThreshold:
@@ -255,7 +258,7 @@ class AboveThreshold:
         split: str = "even", rng: Rng = None,
     ) -> None:
         self._noise = scales(epsilon, c=c, sensitivity=sensitivity, monotone=monotone, split=split)
-        self._rng, self._left = np.random.default_rng(rng), c
+        self._rng, self._left = generator(rng), c
         self._threshold = finite("threshold", threshold) + self._rng.laplace(scale=self._noise.threshold)
 
     @property
@@ -281,7 +284,7 @@ class AboveThreshold:
         """
         if self.halted:
             raise RuntimeError("halted: start a new one, with its own epsilon")
-        noisy = answer + self._rng.laplace(scale=self._noise.query)
+        noisy = float(numbers("answer", answer)) + self._rng.laplace(scale=self._noise.query)
         passed = bool(noisy >= self._threshold)
         self._left -= passed
         return passed

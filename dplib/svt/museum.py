@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import array, choice, finite, positive, whole
-from dplib.svt.law import log_probability
+from dplib._validate import array, choice, finite, flag, generator, numbers, positive, whole
+from dplib.svt.law import as_replies, log_probability
 from dplib.svt.mechanism import Scales
 
 __all__ = ["VARIANTS", "Variant", "exact_loss", "run_variant", "worst_loss"]
+
+
+_LEAST = 1e-100                                  # of epsilon: its scales, times c, stay doubles
 
 
 def _never(epsilon, c):
@@ -205,8 +208,11 @@ def exact_loss(
     >>> round(exact_loss("alg1", [0] * 11, [1] * 10 + [-1], [0] * 10 + [1], threshold=-8.0, epsilon=1.0), 4)
     0.9996
     """
-    variant, outcome = _variant(name), np.asarray(outcome, dtype=bool)
-    noise = variant.noise(positive("epsilon", epsilon), whole("c", c, least=1))
+    variant, outcome = _variant(name), as_replies(outcome)
+    answers, neighbours = array("answers", answers, ndim=1), array("neighbours", neighbours, ndim=1)
+    if len(answers) != len(neighbours):
+        raise ValueError(f"answers and neighbours must be as many, got {len(answers)} and {len(neighbours)}")
+    noise = variant.noise(positive("epsilon", epsilon, least=_LEAST), whole("c", c, least=1))
     if variant.stops and (outcome.sum() > c or (outcome.sum() == c and not outcome[-1:].all())):
         raise ValueError(
             f"{name} stops at positive answer {c}: the outcome {outcome.astype(int).tolist()} cannot happen"
@@ -282,7 +288,7 @@ def worst_loss(name: str, *, k: int, epsilon: float, c: int = 1) -> float:
     >>> round(worst_loss("alg4", k=60, epsilon=1.0, c=2), 3)
     3.25
     """
-    variant, epsilon = _variant(name), positive("epsilon", epsilon)
+    variant, epsilon = _variant(name), positive("epsilon", epsilon, least=_LEAST)
     k, c = whole("k", k, least=1), whole("c", c, least=1)
     worst = 0.0
     for positives in range(min(c, k) + 1) if variant.stops else (0, 1, k // 2, k):
@@ -369,8 +375,8 @@ def run_variant(
     [[0, 1, -1]]
     """
     variant, threshold = _variant(name), finite("threshold", threshold)
-    noise = variant.noise(positive("epsilon", epsilon), whole("c", c, least=1))
-    answers, rng = array("answers", answers, ndim=1), np.random.default_rng(rng)
+    noise = variant.noise(positive("epsilon", epsilon, least=_LEAST), whole("c", c, least=1))
+    answers, rng = numbers("answers", answers, ndim=1), generator(rng)
     shape = (whole("size", size, least=0), answers.size)
     noisy = answers + rng.laplace(scale=noise.query, size=shape)
     level = threshold + rng.laplace(scale=noise.threshold, size=(shape[0], 1))
@@ -383,6 +389,6 @@ def run_variant(
         passed = noisy >= level
     stopped = (np.cumsum(passed, axis=1) - passed >= c) if variant.stops else np.zeros(shape, dtype=bool)
     replies = np.where(stopped, -1, passed)
-    if not values:
+    if not flag("values", values):
         return replies
     return replies, np.where((replies == 1) & variant.releases, noisy, np.nan)

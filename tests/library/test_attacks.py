@@ -60,8 +60,8 @@ def test_link_compares_all_kinds_of_keys():
 def test_link_refuses_what_it_cannot_answer():
     good, twice = pd.DataFrame({"x": [1, 2]}), pd.DataFrame({"x": [1, 2]}, index=[0, 0])
     for released, public, on, name in (
-        (good, good, [], "on must"), (good, good, "z", "released has no column 'z'"),
-        (good, good.rename(columns={"x": "z"}), "x", "public has no column"),
+        (good, good, [], "on must"), (good, good, "z", "on must name a column of released, got 'z'"),
+        (good, good.rename(columns={"x": "z"}), "x", "on must name a column of public"),
         (good[:0], good, "x", "released must"), (good, good[:0], "x", "public must"),
         (twice, good, "x", "released must"), (good, twice, "x", "public must"),
         (good, good.astype(str), "x", "on must"),
@@ -169,12 +169,13 @@ def test_a_tie_that_rounding_breaks_is_a_tie():
 def test_fuzzy_link_refuses_bad_parameters():
     records = pd.DataFrame({"user": [1], "film": [1], "stars": [1], "date": ["2023-01-01"]})
     for parameters, name in (
-        ({"person": "who"}, "records has no column 'who'"), ({"item": "song"}, "known has no column 'song'"),
-        ({"tolerance": {"mood": 1}}, "known has no column 'mood'"),
+        ({"person": "who"}, "person must name a column of records, got 'who'"),
+        ({"item": "song"}, "item must name a column of known"),
+        ({"tolerance": {"mood": 1}}, "tolerance must name a column of known"),
         ({"tolerance": {"stars": 0}}, "tolerance of stars"), ({"threshold": -1}, "threshold"),
         ({"threshold": math.nan}, "threshold"),
         ({"known": records[:0]}, "known"), ({"records": records[:0]}, "records"),
-        ({"known": records.drop(columns="date")}, "known has no column 'date'"),
+        ({"known": records.drop(columns="date")}, "tolerance must name a column of known"),
     ):
         with pytest.raises(ValueError, match=name):
             fuzzy_link(**{"known": records, "records": records, **parameters})

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import opendp.prelude as dp
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,10 +81,23 @@ def test_noise_comes_in_the_shape_of_the_counts_and_leaves_them_alone(shape):
 def test_counts_of_any_numeric_type_are_counts():
     for counts in ([1, 0], [True, False], np.array([1, 0], dtype=np.uint8), [1.0, 0.0]):
         assert perturb(counts, epsilon=1e9, adjacency="replace", rng=5) == pytest.approx([1, 0], abs=1e-6)
-    for counts in ([], [-1, 3], [math.nan], [math.inf], ["1"], [None], [1j]):
+    for counts in ([], np.array(["2026-01-01"], dtype="M8[D]"), np.array([1j])):
         with pytest.raises(ValueError, match="counts"):
             perturb(counts, epsilon=1.0, adjacency="replace")
-    with pytest.raises(ValueError):
+
+
+def test_what_is_no_count_is_0_and_raises_nothing():
+    for count in (-1, math.nan, -math.inf, "one", None, pd.NA, 1j):
+        assert perturb([5, count], epsilon=1e9, adjacency="replace", rng=5) == pytest.approx([5, 0], abs=1e-6)
+    assert perturb([math.inf], epsilon=1e9, adjacency="replace", rng=5) == pytest.approx([2**53])
+    assert perturb([3, None, -2], epsilon=50.0, adjacency="replace", integer=True, rng=5).tolist() == [3, 0, 0]
+    masked = np.ma.array([7, 9], mask=[False, True])
+    for columns in (pd.Series([7, pd.NA], dtype="Int64"), pd.Series([7, None]), masked):
+        assert [level.tolist() for level in tree(columns)] == [[7], [7, 0]]
+
+
+def test_fractions_are_no_whole_counts():
+    with pytest.raises(ValueError, match="counts must hold whole numbers"):
         perturb([1.5, 2.0], epsilon=1.0, integer=True, adjacency="replace")
 
 

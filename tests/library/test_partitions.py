@@ -643,7 +643,7 @@ def test_bounding_raises_nothing_because_of_private_values(name, lot):
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"table": [[1, "a"]]}, "table"), ({"person": "mood"}, "person must be one of the columns 'user', 'film', 'stars'"),
+    ({"table": [[1, "a"]]}, "table"), ({"person": "mood"}, "person must name a column of table, got 'mood'"),
     ({"group": None}, "group"),
     ({"group": ["film", "stars"]}, "group"), ({"table": FILMS.set_axis(["user", "film", "film"], axis=1)}, "group"),
     ({"num_groups": 0}, "num_groups must be at least 1"), ({"num_groups": 1.5}, "num_groups"),

@@ -244,7 +244,8 @@ NOT_WHOLE = [None, "1", math.nan, 1.0, 2.5, -1, math.inf]
 NOT_A_WORD = [None, "EVEN", "add-remove", 7, ""]
 NOT_A_VECTOR = [np.zeros((2, 2)), np.array(1.0)]
 NOT_A_LAW = [None, 1.0, [], [[0.5, 0.5]], [0.5, 0.4], [1.5, -0.5], [math.nan, 1.0], [math.inf, 0.0], [1.0]]
-NOT_INTEGERS = [1.0, [0.5], "7", [None]]
+NOT_INTEGERS = [1.0, [0.5], np.array([2.0])]
+NOT_WHOLE_NUMBERS = [*NOT_INTEGERS, "7", [None]]
 NOT_A_MASK = [[1, 0, 1], [[True]], True, [0.5], ["a"]]
 NOT_NUMBERS = [[], [math.nan, 1.0], [math.inf, 1.0], ["a", "b"]]
 
@@ -270,7 +271,7 @@ WRONG = {
     "rho": NEGATIVE, "mu": NEGATIVE, "order": [None, 1, 0.5, math.nan, [2.0, 1.0]],
     "orders": [[], 2.0, [2.0], [2.0, 1.0], [2.0, math.nan], [2.0, math.inf], None],
     "rdp": [[], 1.0, [1.0], [1.0, -1e-9], [1.0, math.nan], None],
-    "tags": [*NOT_WHOLE, 0], "reports": [*NOT_INTEGERS, [], [0, 3], [-1]],
+    "tags": [*NOT_WHOLE, 0], "reports": [*NOT_WHOLE_NUMBERS, [], [0, 3], [-1]],
     "method": NOT_A_WORD, "adjacency": NOT_A_WORD, "split": NOT_A_WORD,
     "rule": NOT_A_WORD, "norm": [None, 0, 3, "1", math.inf],
     "scores": [*NOT_A_VECTOR, []], "answers": NOT_A_VECTOR, "universe": [[]],
@@ -292,7 +293,7 @@ WRONG = {
     "targets": [[0, 1], [[0, 1, 1]], "ab"],
     "releases": [[], [([1], ["a", "b"], [1])], [([1], ["a"], [2])], [([1], ["a"], [1]), ([1], ["a"], [1, 1])]],
     # histograms and synthetic rows
-    "counts": [*NOT_NUMBERS, [3, -1, 5, 1], None], "v": [*NOT_NUMBERS, *NOT_A_VECTOR],
+    "counts": [[], np.array(["2026-01-01"], dtype="M8[D]")], "v": [*NOT_NUMBERS, *NOT_A_VECTOR],
     "w": [*NOT_NUMBERS, *NOT_A_VECTOR], "total": NOT_POSITIVE,
     "candidates": [[], *([1, bad] for bad in (*NOT_WHOLE, 0))], "epsilon_release": NOT_POSITIVE,
     "branching": [*NOT_WHOLE, 0, 1, 3],
@@ -370,10 +371,11 @@ OWN_WRONG = {
     (attacks.tracing, "released"): [*NOT_A_VECTOR, [0.5], ["a", "b"]],
     (attacks.fuzzy_link, "threshold"): [*NOT_FINITE, -1.0],
     (attacks.fuzzy_link, "records"): [FILMS[:0], FILMS[["film"]]],
-    (histograms.lattice, "n"): NOT_WHOLE, (audit.planted, "public"): [], (secure.join, "shares"): [*NOT_INTEGERS, 3],
+    (histograms.lattice, "n"): NOT_WHOLE, (audit.planted, "public"): [],
+    (secure.join, "shares"): [*NOT_WHOLE_NUMBERS, 3],
     (release.plan, "total"): [bad for bad in NOT_POSITIVE if bad is not None],
     (histograms.choose_bins, "values"): [[], [0.5], *NOT_A_VECTOR],
-    (synthetic.mwem, "counts"): [*NOT_NUMBERS, [3, -1, 5, 1], [0] * 4, [[3, 0, 5, 1]]],
+    (synthetic.mwem, "counts"): [[], [0] * 4, [[3, 0, 5, 1]]],
     (synthetic.mwem, "queries"): [[1.0] * 4, np.eye(3), [[2.0, 0, 0, 0]],
                                   [[-1.0, 0, 0, 0]], [[math.nan, 0, 0, 0]], np.zeros((0, 4))],
     # no rows are rows, too
