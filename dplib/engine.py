@@ -167,7 +167,7 @@ def condition(column: str, op: str, value: int | str, *, schema: Mapping[str, ty
     Parameters
     ----------
     column : str
-        A name in `schema`.
+        A name in `schema`, and no word of SQL such as `order` or `null`.
     op : str
         One of `OPERATORS`.
     value : int or str

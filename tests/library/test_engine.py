@@ -254,6 +254,24 @@ def test_no_condition_of_the_grammar_fails_or_counts_wrongly():
             assert found == sum(compare[op](known, value) for known in table[column].dropna())
 
 
+def test_a_column_named_like_a_word_of_sql_is_refused_or_counted_rightly():
+    """Every word that DuckDB knows, as the name of a column: `null = 5` would count nothing, and say nothing."""
+    with duckdb.connect() as con:
+        words = {word for word, in con.sql("select keyword_name from duckdb_keywords()").fetchall()}
+        refused = set()
+        for word in sorted(words | {"current_date", "current_user", "rowid", "localtime"}):
+            for name in (word, word.upper()):
+                try:
+                    asked = engine.condition(name, "=", 5, schema={name: int})
+                except ValueError as error:
+                    assert str(error).startswith("column must not be a word of SQL")
+                    refused.add(word)
+                else:
+                    found = con.sql(f'select count(*) from (select 5 as "{word}") where {asked}').fetchall()[0][0]
+                    assert found == 1, word
+    assert {"order", "group", "end", "null", "true", "current_date"} <= refused and "charge" not in refused
+
+
 @pytest.mark.parametrize("value",
                          ["it's", 'a"b', "a\\", "${env}", "a\0", "a\n", "‘a’", "a;b", 5, None, b"a", 1.0, True])
 def test_a_text_that_could_end_itself_is_refused(value):
