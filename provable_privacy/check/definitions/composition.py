@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from provable_privacy.battery import Numbers, Pair, battery, drawn
+from provable_privacy.battery import Numbers, Pair, battery, drawn, looks_for
 from provable_privacy.battery.makers import again, noisy, normal
 from provable_privacy.entries import Number, Together, entries
 from provable_privacy.formulas import on_cases
@@ -123,7 +123,7 @@ def comp_overlap():
 
 # ---------------------------------------------------------------------------------------------- a bounded count of rows
 
-USER = "<U7"                                     # "user 12"
+USER = "<U8"                                     # "user 101"
 
 
 @functools.cache
@@ -184,20 +184,26 @@ def _users(what, common, more, most, epsilon, **settings):
                 within=1.69 * most / epsilon, share=0.75, **settings)
 
 
-MANY = np.random.default_rng(22).integers(1, 20, 60).tolist()
+MANY = np.random.default_rng(22).integers(1, 20, 100).tolist()           # 950 ratings
 CLUBS = [
     _users("nobody / one user with 30 ratings", [], [30], 4, 1.0, runs=12_000, law=True, twice=740),
-    _users("nobody / one user with one rating", [], [1], 1, 0.8),
-    _users("one user with 9 ratings / the same and one with 40", [9], [40], 5, 0.5),
+    _users("one user with one rating / the same and three like them", [1], [1, 1, 1], 1, 0.7, looks=("quotient",)),
+    _users("one user with 9 ratings / the same and one with 150", [9], [150], 5, 0.5, looks=("contents",)),
     _users("four users / the same and three with 12 ratings", [2, 4, 1, 6], [12] * 3, 4, 0.7, runs=8000),
-    _users("four users / the same and one with two ratings", [3, 3, 3, 3], [2], 40, 1.3),
-    _users("60 users / the same and two with 40 ratings each", MANY, [40, 40], 3, 1.0, runs=2500),
+    _users("four users / the same and one with two ratings", [3, 3, 3, 3], [2], 100, 1.3),
+    _users("five users / the same and one with 9 ratings, ε = 4", [1, 2, 3, 3, 3], [9], 1, 4.0),
+    _users("three users / the same and 40 with 5 ratings each, ε = 0.05", [2, 7, 1], [5] * 40, 3, 0.05, runs=2000),
+    _users("100 users / the same and two with 40 ratings each", MANY, [40, 40], 20, 1.0, runs=1500,
+           looks=("straddles",)),
     *(_users(f"five users / the same and one with 50 ratings, most = {case['most']}, ε = {case['epsilon']:g}",
-             [1, 2, 3, 3, 3], [50], runs=2000, **case) for case in drawn(2, 22, most=(2, 30), epsilon=(0.2, 1.5))),
+             [1, 2, 3, 3, 3], [50], runs=2000, looks=("own",), **case)
+      for case in drawn(2, 22, most=(2, 30), epsilon=(0.2, 1.5))),
 ]
 
 
 @checker
+@looks_for("zero", fractions="names come in", negative="names come in", missing="names come in",
+           far="no threshold decides", order="one number comes out", shared="one number comes out")
 def comp_user(count_ratings):
     """`count_ratings(users, most, epsilon, rng)`: bounded number of ratings, epsilon-DP for whole users."""
     seen = battery(count_ratings, Numbers(), CLUBS, mistakes=COUNTS, right=COUNT, seed=22)

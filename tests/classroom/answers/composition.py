@@ -88,6 +88,62 @@ def slow():
     return function
 
 
+def over_a_hundred_users(users, most, epsilon):
+    return len(sizes(users)) > 100
+
+
+def over_a_thousand_ratings(users, most, epsilon):
+    return len(users) > 1000
+
+
+def large_bound(users, most, epsilon):
+    return most > 50
+
+
+def large_epsilon(users, most, epsilon):
+    return epsilon > 2
+
+
+def small_scale(users, most, epsilon):
+    """The noise hardly ever moves the count."""
+    return most / epsilon < 1
+
+
+def small_epsilon(users, most, epsilon):
+    return epsilon < 0.1
+
+
+def no_epsilon_below_a_tenth(epsilon):
+    return max(epsilon, 0.1)
+
+
+def rounded_scale(users, most, epsilon):
+    return round(most / epsilon) or most / epsilon
+
+
+def floored_scale(users, most, epsilon):
+    return most // epsilon or most / epsilon
+
+
+def long_users_whole(users, most, epsilon):
+    """Who has more than a hundred ratings is not bounded."""
+    return np.where(sizes(users) > 100, sizes(users), np.minimum(sizes(users), most)).sum()
+
+
+def at_most_all_of_many(out, table, rng):
+    """Cut at the number of ratings, where it seems to be large enough."""
+    return min(out, len(table[0])) if len(table[0]) > 100 else out
+
+
+def own_bound(users, most, epsilon):
+    """Takes the bound from the table."""
+    return (np.quantile(sizes(users), 0.9) if len(users) else most) / epsilon
+
+
+def whole_on_an_empty_table(out, table, rng):
+    return out if len(table[0]) else round(out)
+
+
 class Ledger:
     """A learner's ledger, right unless a subclass changes it."""
 
@@ -352,6 +408,19 @@ LEAKS = [
     (check.comp_user, noisy(exact, lambda users, most, epsilon: most / epsilon / 2**0.5)),
     (check.comp_user, fixed_seed(RIGHT)),
     (check.comp_user, slow()),
+    (check.comp_user, where(over_a_hundred_users, TRUTH, RIGHT)),
+    (check.comp_user, where(over_a_thousand_ratings, TRUTH, RIGHT)),
+    (check.comp_user, where(large_bound, TRUTH, RIGHT)),
+    (check.comp_user, where(large_epsilon, TRUTH, RIGHT)),
+    (check.comp_user, where(small_scale, TRUTH, RIGHT)),
+    (check.comp_user, where(small_epsilon, TRUTH, RIGHT)),
+    (check.comp_user, given(RIGHT, epsilon=no_epsilon_below_a_tenth)),
+    (check.comp_user, noisy(exact, rounded_scale)),
+    (check.comp_user, noisy(exact, floored_scale)),
+    (check.comp_user, noisy(long_users_whole, scale)),
+    (check.comp_user, then(RIGHT, at_most_all_of_many)),
+    (check.comp_user, noisy(exact, own_bound)),
+    (check.comp_user, then(RIGHT, whole_on_an_empty_table)),
 ]
 
 
