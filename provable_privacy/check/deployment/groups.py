@@ -6,7 +6,7 @@ import pandas as pd
 
 from dplib import partitions
 from dplib.mechanisms import gaussian_delta
-from provable_privacy.battery import Crowd, Lines, Pair, battery, luck, read_lines
+from provable_privacy.battery import Crowd, Lines, Pair, battery, looks_for, luck, read_lines
 from provable_privacy.battery.forms import MISSING
 from provable_privacy.battery.laws import compare
 from provable_privacy.battery.makers import geometric
@@ -159,10 +159,11 @@ def _names(low, epsilon, k):
 
     return Crowd(f"group of {low}, k = {k} / group of {low + 1}, k = {k}", build, cells, SIZE,
                  ((epsilon, _chance(1, epsilon, k)),), (low, low + 1), words=("groups", "printed", "count"),
-                 law="exactly", published=(published(low), published(low + 1)))
+                 law="exactly", published=(published(low), published(low + 1)),
+                 looks=("straddles",) if low in (k, 2 * k) else ())
 
 
-CROWDS = [_names(3, 1.0, 3), _names(1, 1.0, 3), _names(9, 0.5, 6), _names(0, 1.0, 2)]
+CROWDS = [_names(3, 1.0, 3), _names(1, 1.0, 3), _names(12, 0.55, 6), _names(0, 1.0, 2)]
 
 
 def _dict(what, one, two, epsilon, k, **settings):
@@ -178,13 +179,19 @@ def _keys(one, two):
 
 
 FIRST = {"Zoe Z.": 401, "Ada A.": 400, "Moe M.": 399, "Bea B.": 398}     # as value_counts() writes it
-ALIKE = dict.fromkeys("abcd", 40)
+LIMITS = [29, 30, 59, 60, 61, 100, 1000]         # of each three groups; at k = 30 a group above 60 always appears
+BELOW = {f"{name} {limit}": limit for limit in LIMITS for name in "abc"}
+ABOVE = {name: limit + (name[0] == "b") for name, limit in BELOW.items()}
 DICTS = [
     _dict("a dict in the order of its counts / Ada A. has two more and is first",
           FIRST, {"Ada A.": 402} | FIRST | {"Ada A.": 402}, 0.5, 12, runs=3000, twice=800),
     _dict("an empty dict / one group with one person", {}, {"Ada A.": 1}, 1.0, 3, runs=1500),
-    _dict("one group of 5,000 / of 5,001", {"Ada A.": 5000}, {"Ada A.": 5001}, 2.0, 20, runs=1000),
-    _dict("four groups alike / the last has one more", ALIKE, ALIKE | {"d": 41}, 0.9, 7, runs=1000),
+    _dict("one group of five million / it has one more", {"Ada A.": 5_000_000}, {"Ada A.": 5_000_001}, 2.0, 20,
+          runs=1000, looks=("far",)),
+    _dict("21 groups of k - 1, k, 2k - 1, 2k, 2k + 1, 100 and 1,000 people / seven of them have one more",
+          BELOW, ABOVE, 0.07, 30, runs=1000, looks=("straddles",)),
+    _dict("two groups of 2k / the last has one more", {"a": 14, "b": 14}, {"a": 14, "b": 15}, 0.9, 7, runs=1000,
+          looks=("straddles",)),
     _dict("eight groups of forty / the same in the opposite order",
           dict.fromkeys("abcdefgh", 40), dict.fromkeys("hgfedcba", 40), 2.0, 4, runs=2000),
 ]
@@ -203,11 +210,13 @@ def _right_law(publish, n, epsilon, k):
 
 
 @checker
+@looks_for("quotient", "zero", fractions="counts of people are whole", negative="counts of people are not negative",
+           missing="counts of people are numbers", own="k and the scale are given")
 def grp_release(publish):
     """`publish(counts, epsilon, k, rng)`: group -> noisy count, for the groups that pass; truncated geometric noise."""
     seen = battery(publish, lambda pair: Lines(_keys(pair.one[0], pair.two[0])), DICTS, crowds=CROWDS,
                    mistakes=PUBLISHED, right=_publishing(), seed=71)
-    for case in ((1, 1.0, 2), (3, 1.0, 3), (6, 1.0, 3), (9, 0.5, 6)):
+    for case in ((1, 0.1, 6), (2, 1.0, 1), (3, 1.0, 3), (7, 6.0, 3), (13, 0.55, 6)):
         _right_law(publish, *case)
     return f"one noise decides and is printed; {seen}"
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from dplib import partitions
 from provable_privacy import check
-from provable_privacy.battery.makers import geometric, own_luck, then, where
+from provable_privacy.battery.makers import geometric, given, own_luck, then, where
 
 TELLS = {"minimum": True, "occurring": True, "floor": False, "sorted": True, "public": False, "rarest": True}
 
@@ -121,6 +121,50 @@ def without_noise(public):
         return dict(sorted((lines | {group: n for group, n in counts.items() if public(n)}).items()))
 
     return publish
+
+
+def straddles(limit, order=lambda n, top: n <= top):
+    """Two loops: the groups above `limit(k)` come first, the others after them."""
+    return then(PUBLISH, lambda lines, table, rng:
+                dict(sorted(lines.items(), key=lambda line: (order(table[0][line[0]], limit(table[2])), line[0]))))
+
+
+def exact_where(condition):
+    """Exact counts of the groups above k for which `condition(n, counts, epsilon, k)` holds."""
+    def publish(counts, epsilon, k, rng):
+        told = {group: n for group, n in counts.items() if n > k and condition(n, counts, epsilon, k)}
+        return dict(sorted({**PUBLISH(counts, epsilon, k, rng), **told}.items()))
+
+    return publish
+
+
+def type_tells(lines, table, rng):
+    return {group: y if table[0][group] > 2 * table[2] else float(y) for group, y in lines.items()}
+
+
+def redrawn_until_positive(counts, epsilon, k, rng):
+    x, groups = np.arange(-k, k + 1), sorted(counts)
+    weight, true = np.exp(-epsilon * np.abs(x)), np.array([counts[group] for group in groups], dtype=int)
+    noisy = np.full(len(groups), -1)
+    while (below := noisy < 0).any():
+        noisy[below] = true[below] + rng.choice(x, size=below.sum(), p=weight / weight.sum())
+    return {group: int(y) for group, y in zip(groups, noisy) if y > k}
+
+
+def signs_of_neighbours(counts, epsilon, k, rng):
+    """Two groups in turn share the sign of their noise."""
+    x, groups = np.arange(-k, k + 1), sorted(counts)
+    weight, sign = np.exp(-epsilon * np.abs(x)), np.repeat(rng.choice([-1, 1], len(groups)), 2)[:len(groups)]
+    noise = sign * np.abs(rng.choice(x, size=len(groups), p=weight / weight.sum()))
+    return {group: int(counts[group] + z) for group, z in zip(groups, noise) if counts[group] + z > k}
+
+
+def uncut_above_2k(counts, epsilon, k, rng):
+    """A group above 2k cannot be hidden, so its noise is not cut off; a group of 2k shows the difference."""
+    large = {group: n for group, n in counts.items() if n > 2 * k}
+    lines = PUBLISH({group: n for group, n in counts.items() if n <= 2 * k}, epsilon, k, rng)
+    uncut = zip(large.items(), geometric(rng, 1 / epsilon, len(large)))
+    return dict(sorted((lines | {group: int(n + z) for (group, n), z in uncut if n + z > k}).items()))
 
 
 def kept_noise():
@@ -285,6 +329,21 @@ LEAKS = [
      in_order(lambda lines, counts: sorted((g for g in counts if g in lines), key=lambda g: -lines[g]))),
     (check.grp_release, in_order(quick_sort)),
     (check.grp_release, publishing(wide=0.9)),
+    *((check.grp_release, straddles(limit)) for limit in (
+        lambda k: 2 * k, lambda k: 2 * k - 1, lambda k: 2 * k + 1, lambda k: k, lambda k: k - 1, lambda k: 100)),
+    (check.grp_release, straddles(lambda k: 2 * k, lambda n, limit: n > limit)),
+    (check.grp_release, straddles(lambda k: 2 * k, lambda n, limit: n % 2)),
+    (check.grp_release, then(PUBLISH, type_tells)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: n > 10_000)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: epsilon < 0.1)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: epsilon > 2)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: k == 1)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: len(counts) == 2)),
+    (check.grp_release, exact_where(lambda n, counts, epsilon, k: 10 <= len(counts) <= 1000)),
+    (check.grp_release, given(PUBLISH, epsilon=lambda epsilon: 1 / max(1, int(1 / epsilon)))),
+    (check.grp_release, redrawn_until_positive),
+    (check.grp_release, signs_of_neighbours),
+    (check.grp_release, uncut_above_2k),
     (check.grp_lot, lambda table, most, rng: by_lot(table, most, 3)),
     (check.grp_lot, lambda table, most, rng: by_lot(table, most, len(table))),
     (check.grp_lot, popular_first),
