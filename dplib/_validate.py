@@ -105,6 +105,8 @@ def share(name: str, value: Any) -> float:
 def whole(name: str, value: Any, *, least: int, most: int = MOST_ROWS) -> int:
     """Return `value` as an int; ValueError unless it is a whole number of at least `least` and at most `most`."""
     try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} must be a whole number, got {shown(value)}") from None
@@ -131,7 +133,8 @@ def _number(name, value):
     if isinstance(value, float):
         return float(value)
     try:
-        if isinstance(value, (kinds.Real, Decimal)) or np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf":
+        number = isinstance(value, (kinds.Real, Decimal)) and not isinstance(value, bool)
+        if number or np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf":
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
@@ -151,8 +154,9 @@ def flag(name: str, value: Any) -> bool:
 def choice(name: str, value: Any, options: Sequence) -> Any:
     """Return `value`; ValueError unless it is one of `options`."""
     try:
-        if np.ndim(value) == 0 and any(value is option or value == option for option in options):
-            return value
+        if isinstance(value, (str, type)) or np.ndim(value) == 0:
+            if any(value is option or value == option for option in options):
+                return value
     except (TypeError, ValueError):              # what does not compare is none of them
         pass
     raise ValueError(f"{name} must be one of {', '.join(map(shown, options))}, got {shown(value)}")
@@ -328,7 +332,9 @@ def counts(name: str, value: Any, *, integer: bool = False) -> Array:
 
 def _cells(name, value, gap=math.nan):
     """An array of numbers where the dtype says that they are, else of objects; `gap` stands for what is missing."""
-    if isinstance(value, pd.DataFrame):
+    if type(value) in (float, np.ndarray):       # most often
+        pass
+    elif isinstance(value, pd.DataFrame):
         value = [_cells(name, value.iloc[:, i], gap) for i in range(value.shape[1])]
         value = np.column_stack(value) if value else np.empty((0, 0))
     elif isinstance(value, np.ma.MaskedArray):

@@ -64,7 +64,7 @@ def test_a_list_of_groups_knows_no_group_that_is_not_on_it(column, noise):
 
 
 def test_levels_of_an_index_are_forgotten(column):
-    index = pd.MultiIndex.from_arrays([column, range(81)], names=["zip", "row"])
+    index = pd.MultiIndex.from_arrays([column.array, range(81)], names=["zip", "row"])
     published = partitions.release(pd.Series([500] * 80 + [1], index=index), epsilon=1.0, delta=1e-9, rng=0)
     assert len(published) == 80 and not told(published)
 
