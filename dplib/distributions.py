@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dplib._types import Array, ArrayLike, Rng
-from dplib._validate import laws, non_negative, probability, whole
+from dplib._validate import generator, laws, non_negative, probability, whole
 
 __all__ = ["catastrophe", "exact_delta", "exact_epsilon", "name_and_shame", "privacy_loss", "random_tag"]
 
@@ -178,7 +178,8 @@ def catastrophe(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     >>> catastrophe(["Ada", "Ben"], delta=1e-6, rng=0)
     []
     """
-    return list(records) if np.random.default_rng(rng).random() < probability("delta", delta) else []
+    delta, rng = probability("delta", delta), generator(rng)
+    return list(records) if rng.random() < delta else []
 
 
 def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
@@ -218,7 +219,7 @@ def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     ['Ada', 'Ben']
     """
     records, delta = list(records), probability("delta", delta)
-    chosen = np.random.default_rng(rng).random(len(records)) < delta
+    chosen = generator(rng).random(len(records)) < delta
     return [record for record, out in zip(records, chosen, strict=True) if out]
 
 
@@ -260,4 +261,4 @@ def random_tag(record: Any, *, tags: int, rng: Rng = None) -> tuple[Any, int]:
     >>> random_tag("HIV", tags=1_000_000, rng=0)
     ('HIV', 850624)
     """
-    return record, int(np.random.default_rng(rng).integers(whole("tags", tags, least=1)))
+    return record, int(generator(rng).integers(whole("tags", tags, least=1, most=2**63 - 1)))

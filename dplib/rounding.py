@@ -1,12 +1,15 @@
 """Rounding in one direction: a number that promises something must not promise more when it is printed."""
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from dplib._validate import finite, whole
+
 __all__ = ["at_least", "at_most", "rounded"]
 
 
 def rounded(number: float, digits: int, way: str) -> Decimal:
     """To so many significant digits, up or down (a constant of `decimal`); the noise of floats is taken off first."""
-    return Context(prec=digits, rounding=way).create_decimal(f"{number:.14g}")     # exp(log(3)) is 3
+    digits = whole("digits", digits, least=1, most=14)
+    return Context(prec=digits, rounding=way).create_decimal(f"{finite('number', number):.14g}")     # exp(log(3)) is 3
 
 
 def at_most(number: float, digits: int = 3) -> str:
@@ -17,11 +20,17 @@ def at_most(number: float, digits: int = 3) -> str:
     number : float
         Finite.
     digits : int
+        From 1 to 14.
 
     Returns
     -------
     str
         Written out, with commas between thousands.
+
+    Raises
+    ------
+    ValueError
+        If `number` is not finite or `digits` out of range.
 
     Examples
     --------
@@ -39,11 +48,17 @@ def at_least(number: float, digits: int = 3) -> str:
     number : float
         Finite.
     digits : int
+        From 1 to 14.
 
     Returns
     -------
     str
         Written out, with commas between thousands.
+
+    Raises
+    ------
+    ValueError
+        If `number` is not finite or `digits` out of range.
 
     Examples
     --------

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from dplib._types import ArrayLike, Rng
-from dplib._validate import integers, positive, whole
+from dplib._validate import generator, integers, noise_rate, positive, whole
 
 __all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "split"]
 
 MODULUS = 2**32
 _LEAST_RATE = 1e-5                               # of a law that is summed up term by term
+_LEAST_SHARE = 1e-300                            # honest parties: 1/honest must be a number
+_MOST = 2**53                                    # whole numbers that floats hold
 
 
 def split(values: ArrayLike, *, servers: int, rng: Rng = None) -> NDArray[np.int64]:
@@ -64,7 +66,8 @@ def split(values: ArrayLike, *, servers: int, rng: Rng = None) -> NDArray[np.int
     ((3, 3), 7)
     """
     values = _integers("values", values) % MODULUS
-    first = np.random.default_rng(rng).integers(0, MODULUS, (whole("servers", servers, least=2) - 1, *values.shape))
+    servers = whole("servers", servers, least=2)
+    first = generator(rng).integers(0, MODULUS, (servers - 1, *values.shape))
     return np.concatenate([first, ((values - first.sum(axis=0)) % MODULUS)[None]])
 
 
@@ -145,8 +148,8 @@ def laplace_share(
     Raises
     ------
     ValueError
-        If `epsilon` is not positive, `parties` or `sensitivity` is no whole number of at least 1, or `honest` is not in
-        (0, 1].
+        If `epsilon` is not positive, `parties` or `sensitivity` is no whole number of at least 1, `honest` is not in
+        (0, 1], or the noise of one party would not fit into 64 bits.
 
     References
     ----------
@@ -158,10 +161,11 @@ def laplace_share(
     >>> parts.shape, bool(abs(parts.sum()) < 30)
     ((2000,), True)
     """
-    p = -math.expm1(-_rate(epsilon, sensitivity))
-    shape = 1 / (_share(honest) * whole("parties", parties, least=1))
+    rate, shape = _rate(epsilon, sensitivity), 1 / (_share(honest) * whole("parties", parties, least=1, most=_MOST))
+    noise_rate("epsilon/sensitivity, and that times honest * parties,", rate / max(1, shape))
+    p = -math.expm1(-rate)
     size = tuple(whole("size", one, least=0) for one in (size if isinstance(size, tuple) else (size,)))
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     return rng.negative_binomial(shape, p, size) - rng.negative_binomial(shape, p, size)
 
 
@@ -205,13 +209,9 @@ def shared_pmf(z: ArrayLike, *, honest: float, epsilon: float, sensitivity: int 
     >>> shared_pmf([0, 1], honest=1.0, epsilon=1.0).round(4)
     array([0.4621, 0.17  ])
     """
-    rate, z, honest = _rate(epsilon, sensitivity), abs(_integers("z", z)), _share(honest)
-    if rate < _LEAST_RATE:
-        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law is too long")
-    k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
-    first = _negative_binomial(k, honest, rate)
-    found = [first @ _negative_binomial(k + shift, honest, rate) for shift in z.ravel()]
-    return np.array(found).reshape(z.shape)[()]
+    rate, z, honest = _summable(epsilon, sensitivity), abs(_integers("z", z).astype(float)), _share(honest)
+    sums = _overlaps(z.ravel(), honest, rate).reshape(z.shape)
+    return ((-math.expm1(-rate)) ** (2 * honest) * np.exp(-rate * z) * sums)[()]
 
 
 def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) -> float:
@@ -254,26 +254,42 @@ def collusion_epsilon(honest: float, *, epsilon: float, sensitivity: int = 1) ->
     >>> [round(collusion_epsilon(h, epsilon=1.0), 3) for h in (1.0, 0.5, 0.1)]
     [1.0, 1.675, 3.296]
     """
-    _rate(epsilon, sensitivity)
-    at_zero, beside = shared_pmf(
-        [0, whole("sensitivity", sensitivity, least=1)], honest=honest, epsilon=epsilon, sensitivity=sensitivity
-    )
-    return float(np.log(at_zero / beside))
+    rate, honest = _summable(epsilon, sensitivity), _share(honest)
+    epsilon, sensitivity = positive("epsilon", epsilon), whole("sensitivity", sensitivity, least=1)
+    at_zero, beside = _overlaps([0.0, float(sensitivity)], honest, rate)
+    return float(epsilon + np.log(at_zero / beside))
 
 
-def _negative_binomial(k, shape, rate):
+def _overlaps(shifts, shape, rate):
+    """Sums over k of c(k) c(k + shift) exp(-2 rate k), where c(k) exp(-rate k) is the negative binomial law except for
+    its constant.
+    """
     # not by scipy's nbinom, whose argument 1 - exp(-rate) is 1 to rounding for a large rate
-    return np.exp(shape * math.log(-math.expm1(-rate)) - rate * k) / ((k + shape) * special.beta(k + 1, shape))
+    k = np.arange(math.ceil(20 / rate))          # what is left out is smaller by exp(-40)
+    first = _coefficient(k, shape) * np.exp(-rate * k) ** 2
+    return np.array([first @ _coefficient(k + shift, shape) for shift in shifts])
+
+
+def _coefficient(k, shape):
+    return 1 / ((k + shape) * special.beta(k + 1, shape))
 
 
 def _rate(epsilon, sensitivity):
-    return positive("epsilon", epsilon) / positive("sensitivity", whole("sensitivity", sensitivity, least=1))
+    return positive("epsilon", epsilon) / whole("sensitivity", sensitivity, least=1, most=_MOST)
+
+
+def _summable(epsilon, sensitivity):
+    rate = _rate(epsilon, sensitivity)
+    if rate < _LEAST_RATE:
+        raise ValueError(f"epsilon/sensitivity must be at least {_LEAST_RATE:g}, got {rate!r}: the law is too long")
+    return rate
 
 
 def _share(honest):
-    if not 0 < positive("honest", honest) <= 1:
-        raise ValueError(f"honest must lie in (0, 1], got {honest!r}")
-    return float(honest)
+    honest = positive("honest", honest)
+    if not _LEAST_SHARE <= honest <= 1:
+        raise ValueError(f"honest must lie in (0, 1] and be at least {_LEAST_SHARE:g}, got {honest!r}")
+    return honest
 
 
 def _integers(name: str, value: ArrayLike) -> NDArray[np.int64]:

@@ -9,11 +9,14 @@ from scipy.special import gammaln
 
 from dplib._gaussian import log_delta
 from dplib._types import ArrayLike, Same
-from dplib._validate import non_negative, positive, probability, whole
+from dplib._validate import non_negative, numbers, positive, probability, whole
 
 __all__ = [
     "advanced", "basic", "gaussian_rdp", "gdp_to_approx", "optimal", "pure_to_zcdp", "rdp_to_approx", "zcdp_to_approx",
 ]
+
+_MOST = 2**53                                    # releases: the whole numbers that floats hold
+_MOST_TERMS = 10**7                              # of the binomial sum of `optimal`
 
 
 def basic(epsilon: float, *, k: int = 1) -> float:
@@ -40,7 +43,7 @@ def basic(epsilon: float, *, k: int = 1) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is not positive or k is not a whole number >= 0.
+        If `epsilon` is not positive or k is not a whole number from 0 to 2^53.
 
     References
     ----------
@@ -51,7 +54,7 @@ def basic(epsilon: float, *, k: int = 1) -> float:
     >>> basic(0.25, k=8)
     2.0
     """
-    return positive("epsilon", epsilon) * whole("k", k, least=0)
+    return positive("epsilon", epsilon) * whole("k", k, least=0, most=_MOST)
 
 
 def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
@@ -94,13 +97,13 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     >>> advanced(1.0, k=20, delta_slack=1e-5)
     20.0
     """
-    epsilon, k = positive("epsilon", epsilon), whole("k", k, least=0)
+    epsilon, k = positive("epsilon", epsilon), whole("k", k, least=0, most=_MOST)
     delta_slack = probability("delta_slack", delta_slack, zero=False)
     total = basic(epsilon, k=k)
     # e^epsilon - 1 > 1 already exceeds basic composition, and could overflow
     if epsilon > 1:
         return total
-    return min(total, epsilon * math.sqrt(2 * k * math.log(1 / delta_slack)) + total * math.expm1(epsilon))
+    return min(total, epsilon * math.sqrt(-2 * k * math.log(delta_slack)) + total * math.expm1(epsilon))
 
 
 def optimal(epsilon: float, *, k: int, delta: float) -> float:
@@ -122,7 +125,7 @@ def optimal(epsilon: float, *, k: int, delta: float) -> float:
     epsilon : float
         Privacy loss of each release.
     k : int
-        Number of releases, fixed in advance.
+        Number of releases, fixed in advance; at most 10^7.
     delta : float
         In [0, 1); 0 gives basic composition.
 
@@ -146,7 +149,8 @@ def optimal(epsilon: float, *, k: int, delta: float) -> float:
     >>> optimal(0.1, k=100, delta=0.0)
     10.0
     """
-    epsilon, k, delta = positive("epsilon", epsilon), whole("k", k, least=0), probability("delta", delta)
+    epsilon, k = positive("epsilon", epsilon), whole("k", k, least=0, most=_MOST_TERMS)
+    delta = probability("delta", delta)
     total = basic(epsilon, k=k)
     if total in (0, math.inf) or delta == 0:
         return total
@@ -254,14 +258,15 @@ def rdp_to_approx(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> float:
     >>> round(rdp_to_approx(orders, gaussian_rdp(2.0, order=orders), delta=1e-5), 4)
     2.1657
     """
-    orders, rdp = (np.atleast_1d(np.asarray(array, dtype=float)) for array in (orders, rdp))
+    orders, rdp = np.atleast_1d(numbers("orders", orders)), np.atleast_1d(numbers("rdp", rdp))
+    delta = probability("delta", delta, zero=False)
     if orders.shape != rdp.shape or orders.size == 0:
         raise ValueError(f"orders and rdp must have the same, non-empty shape, got {orders.shape} and {rdp.shape}")
     if not (np.all(orders > 1) and np.all(np.isfinite(orders))):
         raise ValueError("orders must be finite and greater than 1")
     if not np.all(rdp >= 0):
         raise ValueError("rdp must be zero or more")
-    return max(0.0, float(np.min(rdp + _rdp_surcharge(orders - 1, probability("delta", delta, zero=False)))))
+    return max(0.0, float(np.min(rdp + _rdp_surcharge(orders - 1, delta))))
 
 
 def _rdp_surcharge(excess, delta):
@@ -391,8 +396,10 @@ def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
     >>> gaussian_rdp(2.0, order=4.0)
     0.5
     """
-    if not np.all(np.asarray(order, dtype=float) > 1):
-        raise ValueError(f"order must be greater than 1, got {order!r}")
+    order = numbers("order", order)
+    if not (np.all(order > 1) and np.all(np.isfinite(order))):
+        raise ValueError("order must be finite and greater than 1")
     mu = positive("sensitivity", sensitivity) / positive("sigma", sigma)
-    order = np.asarray(order) if isinstance(order, (list, tuple)) else order
-    return order * (mu * mu / 2)
+    with np.errstate(over="ignore"):
+        divergence = order * (mu * mu / 2)
+    return divergence if divergence.ndim else float(divergence)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dplib._types import ArrayLike, Same
-from dplib._validate import array
+from dplib._validate import array, shown
 from dplib.fdp.product import dominating_law
 from dplib.fdp.tradeoff import TradeOff, approx, counted, gaussian  # noqa: F401  (approx for the examples)
 
@@ -57,7 +57,7 @@ def moments(f: TradeOff) -> Moments:
     (0.5, 1.25)
     """
     if not isinstance(f, TradeOff):
-        raise ValueError(f"f must be a TradeOff, got {f!r}")
+        raise ValueError(f"f must be a TradeOff, got {shown(f)}")
     if f.back.infinite > 0:
         return Moments(*[math.inf] * 4)
     step = f.step or (max(f.ahead.reach, f.back.reach) / 2**14 or 1.0)

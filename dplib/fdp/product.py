@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from copy import copy
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from dplib._types import Array, ArrayLike
 
 TAIL = 1e-16                                     # mass left outside the window, on each side
 ROUNDING = 2e-13                                 # relative error of a profile and of the transforms, for each factor
+SMALL = 2.0**-12                                 # losses this much smaller than the largest get a lattice of their own
+MOST_POINTS = 2**22                              # of the lattice of one loss
 
 
 class Profile(ABC):
@@ -26,8 +29,10 @@ class Profile(ABC):
         Beyond it `delta` is `infinite`, or as near to it as makes no difference.
     infinite : float
         The mass of the infinite losses.
+    top : float
+        No finite loss is above it; inf where they have no bound.
     bounded : bool
-        Whether no finite loss is above `reach`.
+        Whether they have one.
     """
 
     infinite: float
@@ -39,8 +44,12 @@ class Profile(ABC):
 
     @property
     @abstractmethod
-    def bounded(self) -> bool:
+    def top(self) -> float:
         ...
+
+    @property
+    def bounded(self) -> bool:
+        return self.top < math.inf
 
     @abstractmethod
     def delta(self, epsilon: ArrayLike) -> Array:
@@ -48,18 +57,22 @@ class Profile(ABC):
 
 
 class Formula(Profile):
-    """A profile that is given as a function."""
+    """A profile that is given as a function: one of a module or a `partial` of it, so that it can be pickled."""
 
-    def __init__(self, delta: Callable[[Any], Any], reach: float, infinite: float = 0.0) -> None:
-        self._delta, self._reach, self.infinite = delta, float(reach), float(infinite)
+    def __init__(
+        self, delta: Callable[[Any], Any], reach: float, infinite: float = 0.0, *, top: float | None = None
+    ) -> None:
+        self._delta, self._reach, self.infinite, self._top = delta, float(reach), float(infinite), top
 
     @property
     def reach(self) -> float:
         return self._reach
 
     @property
-    def bounded(self) -> bool:
-        return float(self.delta(self.reach)) <= self.infinite
+    def top(self) -> float:
+        if self._top is None:
+            self._top = self.reach if float(self.delta(self.reach)) <= self.infinite else math.inf
+        return self._top
 
     def delta(self, epsilon: ArrayLike) -> Array:
         return self._delta(epsilon)
@@ -67,8 +80,12 @@ class Formula(Profile):
 
 def worse(profiles: list[Profile]) -> Profile:
     """The largest of several profiles, everywhere."""
-    reach, infinite = max(profile.reach for profile in profiles), max(profile.infinite for profile in profiles)
-    return Formula(lambda epsilon: np.max([profile.delta(epsilon) for profile in profiles], axis=0), reach, infinite)
+    reach, infinite, top = (max(getattr(one, name) for one in profiles) for name in ("reach", "infinite", "top"))
+    return Formula(partial(_largest, profiles=profiles), reach, infinite, top=top)
+
+
+def _largest(epsilon, *, profiles):
+    return np.max([profile.delta(epsilon) for profile in profiles], axis=0)
 
 
 class Factor(NamedTuple):
@@ -98,9 +115,13 @@ class Law(NamedTuple):
     infinite: float
     times: int
 
+    def mean(self) -> float:
+        mass = np.maximum(self.mass, 0)
+        return float((mass * self.loss).sum() / mass.sum())
+
     def variance(self) -> float:
-        mass = np.maximum(self.mass, 0) / np.maximum(self.mass, 0).sum()
-        return float((mass * (self.loss - (mass * self.loss).sum()) ** 2).sum())
+        mass = np.maximum(self.mass, 0)
+        return float((mass * (self.loss - self.mean()) ** 2).sum() / mass.sum())
 
     def log_moment(self, rate: float) -> float:
         """Log of the mean of e^(rate loss), for the finite losses of one of them."""
@@ -118,7 +139,7 @@ def dominating_law(ahead: Profile, back: Profile, step: float, times: int = 1) -
 
     def bends(delta):                            # change of the slope in x = e^epsilon at each point but 0, times x
         rise = np.diff(delta, append=delta[-1])
-        return (rise[1:] - math.exp(step) * rise[:-1]) / math.expm1(step)
+        return (rise[:-1] - math.exp(-step) * rise[1:]) / math.expm1(-step)
 
     delta = ahead.delta(loss)
     up, down = bends(delta), bends(back.delta(loss)) * np.exp(-loss[1:])
@@ -150,17 +171,16 @@ class Product(Profile):
     def __init__(self, factors: list[Factor]) -> None:
         self.factors = factors
         self.infinite = any_infinite((factor.ahead.infinite, factor.times) for factor in factors)
-        self.top = sum(factor.times * factor.ahead.reach for factor in factors) * (1 + 1e-15)
+        self._top = math.fsum(factor.times * factor.ahead.top for factor in factors) * (1 + 5e-16)
 
-    @cached_property
-    def bounded(self) -> bool:
-        return all(factor.ahead.bounded for factor in self.factors)
+    @property
+    def top(self) -> float:
+        return self._top
 
     @cached_property
     def reach(self) -> float:
         table = self._table
-        window = max(table.start + table.above.size * table.step, table.step)
-        return min(self.top, window) if self.bounded else window
+        return min(self.top, max(table.start + table.above.size * table.step, table.step))
 
     def delta(self, epsilon: ArrayLike) -> Array:
         table, epsilon = self._table, np.asarray(epsilon, dtype=float)
@@ -169,12 +189,25 @@ class Product(Profile):
         tail = np.maximum(table.above[i] - np.exp(np.minimum(epsilon - loss, 0.0)) * table.other[i], 0.0)
         finite_part = tail * np.exp(table.growth - table.rate * loss)
         total = table.infinite + finite_part + table.slack * np.exp(table.growth - table.rate * epsilon)
-        return np.where(self.bounded & (epsilon >= self.top), self.infinite, np.clip(total, self.infinite, 1.0))
+        highest = self.infinite - np.expm1(np.minimum(epsilon - self.top, 0.0))      # if all losses were the largest
+        return np.clip(total, self.infinite, np.minimum(highest, 1.0))
+
+    def settled(self) -> Product:
+        """The same profile, computed now, without the factors that it came from."""
+        other = copy(self)
+        other._table, other.factors = self._table, []
+        return other
+
+    def __getstate__(self) -> dict:
+        """Without what can be computed again."""
+        again = ("_table", "reach") if self.factors else ()
+        return {name: value for name, value in vars(self).items() if name not in again}
 
     @cached_property
     def _table(self):
-        step = _resolution(self.factors)
-        laws = [dominating_law(factor.ahead, factor.back, step, factor.times) for factor in self.factors]
+        factors = self.factors if lattice(self.factors) else _by_size(self.factors)
+        step = _resolution(factors)
+        laws = [dominating_law(factor.ahead, factor.back, step, factor.times) for factor in factors]
         rate, growth = _rate(laws)
         tilted = [one.tilted(rate) for one in laws]
         start, stop = math.floor(_far(tilted, -1) / step), math.ceil(_far(tilted, 1) / step)
@@ -202,8 +235,8 @@ def _rate(laws):
     most.
     """
     variance = sum(one.times * one.variance() for one in laws)
-    variance = max(variance, 0.02 * max(one.loss[-1] for one in laws) ** 2)
-    rate = (math.sqrt(1 + 64 / variance) - 1) / 2
+    variance = max(variance, 0.02 * max(one.loss[-1] for one in laws) ** 2, 1e-280)
+    rate = 32 / variance / (math.sqrt(1 + 64 / variance) + 1)
     while True:
         growth = sum(one.times * one.log_moment(rate) for one in laws)
         if growth <= 10:
@@ -211,46 +244,76 @@ def _rate(laws):
         rate /= 1.5
 
 
+def lattice(factors):
+    """The smallest step of the losses that have one, if it divides the others and the lattice is not too long; else 0.
+    """
+    steps = [factor.step for factor in factors if factor.step]
+    base = min(steps, default=0.0)
+    if not steps or not all(abs(step / base - round(step / base)) < 1e-9 for step in steps):
+        return 0.0
+    if max(factor.reach for factor in factors) / base > MOST_POINTS / 16:
+        return 0.0
+    spread = math.sqrt(math.fsum(factor.times * (factor.reach / base) ** 2 for factor in factors))
+    return base if 4 * spread < MOST_POINTS else 0.0
+
+
+def _by_size(factors):
+    """Losses that are much smaller than the largest are composed first, by themselves: one lattice for all of them
+    would be too long, or too coarse for the small ones.
+    """
+    most = max(factor.reach for factor in factors)
+    small = [factor for factor in factors if factor.reach < most * SMALL]
+    if sum(factor.times for factor in small) < 2:
+        return factors
+    ahead = Product(small)
+    back = ahead if all(one.back is one.ahead for one in small) else Product([factor.swapped() for factor in small])
+    return [factor for factor in factors if factor.reach >= most * SMALL] + [Factor(ahead, back, 1, None)]
+
+
 def _resolution(factors):
     """The lattice of the losses where they are on one, else a step far below the standard deviation of a typical loss.
     """
-    steps = [factor.step or math.inf for factor in factors]
-    base = min(steps)
-    if base < math.inf and all(abs(step / base - round(step / base)) < 1e-9 for step in steps if step < math.inf):
-        if max(steps) < math.inf:
-            return base
-    else:
-        base = 0.0
-    count = sum(factor.times for factor in factors)
+    base = lattice(factors)
+    if base and all(factor.step for factor in factors):
+        return base
+    count, most = sum(factor.times for factor in factors), max(factor.reach for factor in factors)
     finest = min(max(4096 / math.sqrt(count), 100), 1024)
-    step = max(factor.reach for factor in factors) / 256 or 1.0
+    step = most / 256 or 1.0
     for _ in range(40):
-        variance = (
-            sum(factor.times * dominating_law(factor.ahead, factor.back, step).variance() for factor in factors) / count
+        laws = [dominating_law(factor.ahead, factor.back, step, factor.times) for factor in factors]
+        variance = sum(one.times * one.variance() for one in laws) / count
+        mean = sum(one.times * one.mean() for one in laws) / count
+        wanted = max(
+            math.sqrt(variance) / finest, math.sqrt(count * variance) / 2**19, mean / 2**14, most / MOST_POINTS
         )
-        wanted = math.sqrt(variance) / finest
         if step <= 1.05 * wanted or wanted == 0:
             break
         step = max(wanted, step / 64)
+    if not base:                                 # the largest loss that has a place on some lattice keeps it
+        base = max((factor.step for factor in factors if factor.step and factor.step > step), default=0.0)
     return base / math.ceil(base / step) if base else step
 
 
 def _far(laws, sign):
     """A loss beyond which the total has mass at most TAIL, above (sign 1) or below (-1), by Chernoff's bound."""
     variance = sum(one.times * one.variance() for one in laws)
-    best = sum(one.times * one.loss[-1] for one in laws)
+    best, one_most = sum(one.times * one.loss[-1] for one in laws), max(one.loss[-1] for one in laws)
     for share in (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0):
-        tilt = share * math.sqrt(-2 * math.log(TAIL) / max(variance, 1e-300))
-        if tilt * max(one.loss[-1] for one in laws) < 700:
-            total = sum(one.times * one.log_moment(sign * tilt) for one in laws)
-            best = min(best, (total - math.log(TAIL)) / tilt)
+        tilt = min(share * math.sqrt(-2 * math.log(TAIL) / max(variance, 1e-280)), 600 / one_most)
+        total = sum(one.times * one.log_moment(sign * tilt) for one in laws)
+        best = min(best, (total - math.log(TAIL)) / tilt)
     return sign * best
 
 
 def _discounted(mass, rate):
     """Sums over j >= i of mass[j] e^(-rate (j - i)), in blocks within which nothing underflows."""
     # The filter 1/(1 - e^-rate z) of scipy.signal does the same; but importing it takes longer than all of dplib.
-    sums, block, carry = np.empty_like(mass), max(1, int(500 / rate)), 0.0
+    if rate > 30:                                # only the next few count, and the rest underflows
+        sums = mass.copy()
+        for j in range(1, min(mass.size, math.ceil(750 / rate))):
+            sums[:-j] += math.exp(-rate * j) * mass[j:]
+        return sums
+    sums, block, carry = np.empty_like(mass), max(1, int(min(mass.size, 500 / rate))), 0.0
     for stop in range(mass.size, 0, -block):
         start = max(0, stop - block)
         weight = np.exp(-rate * np.arange(stop - start + 1))

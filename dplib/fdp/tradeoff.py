@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,10 +13,14 @@ from scipy.special import expit, ndtr, ndtri
 
 from dplib._gaussian import tails
 from dplib._types import ArrayLike, Same
-from dplib._validate import array, laws, non_negative, probability, whole
-from dplib.fdp.product import Factor, Formula, Product, Profile, worse
+from dplib._validate import array, laws, non_negative, numbers, probability, share, shown, whole
+from dplib.fdp.product import Factor, Formula, Product, Profile, lattice, worse
 
 __all__ = ["TradeOff", "approx", "compose", "finite", "from_curve", "gaussian", "laplace", "worst"]
+
+LARGEST_LOSS, LARGEST_MU, LEAST = 1e100, 1e50, 1e-100    # of one release, so that squares of sums are doubles
+MOST_PARTS = 10**9                               # of a product: the charge for round-off is 2e-13 for each
+MOST_PEOPLE = 50                                 # of a group, where there is no closed form
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,9 +71,9 @@ class TradeOff:
         """Smallest delta for which f implies (epsilon, delta)-DP in this direction: sup over alpha of 1 - f(alpha) -
         e^epsilon alpha.
         """
-        epsilon = np.asarray(epsilon, dtype=float)
+        epsilon = numbers("epsilon", epsilon)
         if not np.all(epsilon >= 0):
-            raise ValueError(f"epsilon must be zero or more, got {epsilon!r}")
+            raise ValueError("epsilon must be zero or more")
         known = np.where(np.isinf(epsilon), 0, epsilon)
         return np.where(
             np.isinf(epsilon), self.ahead.infinite, np.clip(self.ahead.delta(known) + 0.0, self.ahead.infinite, 1)
@@ -84,8 +89,8 @@ class TradeOff:
         high = self.ahead.reach
         while self.delta(high) > delta:
             high *= 2
-            if high > 1e7:
-                return math.inf
+            if high == math.inf:
+                return high
 
         def excess(epsilon):
             return math.log(max(self.delta(epsilon), 1e-320)) - math.log(max(delta, 1e-320))
@@ -118,22 +123,18 @@ class TradeOff:
         Compose f.subsample(p) and its inverse() separately, then take the worse of the two (Bu, Dong, Long and Su 2020;
         Dong, Roth and Su 2022, section 4, for samples of fixed size).
         """
-        p = p if isinstance(p, (int, float, np.integer)) and p == 1 else probability("p", p, zero=False)
+        p = share("p", p)
+        if p < LEAST:
+            raise ValueError(f"p must be at least {LEAST:g}, got {p!r}")
         if p == 1:
             return self
-        ahead, back = self.ahead, self.back
-
-        def remove(epsilon):
-            return p * ahead.delta(epsilon + np.log1p((p - 1) / p * np.expm1(-epsilon)))
-
-        def add(epsilon):
-            gone = np.expm1(-epsilon) / p
-            rest, loss = np.maximum(1 + gone, 0.0), -np.log1p(np.maximum(gone, np.nextafter(-1, 0)))
-            return np.where(rest > 0, p * np.exp(np.minimum(epsilon, 700)) * rest * back.delta(loss), 0.0)
-
-        far = _diluted(ahead.reach, p)
-        near = -math.log1p(p * math.expm1(-back.reach) if back.infinite == 0 else -p)
-        farther, nearer = Formula(remove, far * (1 + 1e-13), p * ahead.infinite), Formula(add, near * (1 + 1e-13))
+        far = _diluted(self.ahead.reach, p)
+        near = -math.log1p(p * math.expm1(-self.back.reach) if self.back.infinite == 0 else -p)
+        farther = Formula(
+            partial(_removed, profile=self.ahead, p=p), far * (1 + 1e-13), p * self.ahead.infinite,
+            top=None if self.ahead.bounded else math.inf,
+        )
+        nearer = Formula(partial(_added, profile=self.back, p=p), near * (1 + 1e-13))
         return TradeOff(farther, nearer, f"{self.name}.subsample({p:g})")
 
     def group(self, k: int) -> TradeOff:
@@ -142,26 +143,20 @@ class TradeOff:
         Its delta(epsilon) is the smallest delta(e1) + e^e1 delta(e2) + e^(e1+e2) delta(e3) + ... with e1 + e2 + ... =
         epsilon: every split is an upper bound, so is the best one found.
         """
-        k = whole("k", k, least=1)
+        k = whole("k", k, least=1, most=MOST_PARTS if self.mu is not None else MOST_PEOPLE)
         if k == 1:
             return self
         if self.mu is not None:
-            return gaussian(k * self.mu)
+            return _gaussian(k * self.mu)
         ahead = _grouped(self, k)
         back = ahead if self.symmetric else _grouped(self.inverse(), k)
-
-        def curve(alpha):
-            for _ in range(k):
-                alpha = 1 - self(alpha)
-            return 1 - alpha
-
-        return TradeOff(ahead, back, f"{self.name}.group({k})", curve, self.step)
+        return TradeOff(ahead, back, f"{self.name}.group({k})", partial(_iterated, f=self, k=k), self.step)
 
     def __matmul__(self, other: TradeOff) -> TradeOff:
         return compose([(self, 1), (other, 1)]) if isinstance(other, TradeOff) else NotImplemented
 
     def __pow__(self, n: int) -> TradeOff:
-        return compose([(self, n)])
+        return compose([(self, whole("n", n, least=0, most=2**53))])
 
     def __repr__(self) -> str:
         return f"<TradeOff {self.name}>"
@@ -206,18 +201,20 @@ def approx(epsilon: float, *, delta: float = 0.0) -> TradeOff:
     >>> round(float(approx(1.0)(0.05)), 6)
     0.864086
     """
-    epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
-
-    def profile(loss):
-        return delta - (1 - delta) * expit(epsilon) * np.expm1(np.minimum(loss - epsilon, 0.0))
-
-    def curve(alpha):
-        return np.maximum(
-            0.0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * alpha, math.exp(-epsilon) * (1 - delta - alpha))
-        )
-
-    side = Formula(profile, epsilon, delta)
+    epsilon, delta = _loss("epsilon", epsilon, LARGEST_LOSS), probability("delta", delta)
+    side = Formula(partial(_approx_delta, epsilon=epsilon, delta=delta), epsilon, delta)
+    curve = partial(_approx_curve, epsilon=epsilon, delta=delta)
     return TradeOff(side, side, f"approx({epsilon:g}{f', {delta:g}' if delta else ''})", curve, epsilon or None)
+
+
+def _approx_delta(loss, *, epsilon, delta):
+    return delta - (1 - delta) * expit(epsilon) * np.expm1(np.minimum(loss - epsilon, 0.0))
+
+
+def _approx_curve(alpha, *, epsilon, delta):
+    return np.maximum(
+        0.0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * alpha, math.exp(-epsilon) * (1 - delta - alpha))
+    )
 
 
 def gaussian(mu: float) -> TradeOff:
@@ -252,16 +249,24 @@ def gaussian(mu: float) -> TradeOff:
     >>> round(float(gaussian(1.0)(0.05)), 6), round(gaussian(1.0).epsilon(1e-5), 6)
     (0.740489, 4.377178)
     """
-    mu = non_negative("mu", mu)
+    return _gaussian(_loss("mu", mu, LARGEST_MU))
+
+
+def _gaussian(mu):
     if mu == 0:
         return replace(approx(0.0), name="gaussian(0)", mu=0.0)
+    side = Formula(partial(_gaussian_delta, mu=mu), mu * mu / 2 * (1 + 2e-15) + 12 * mu, top=math.inf)
+    return TradeOff(side, side, f"gaussian({mu:g})", partial(_gaussian_curve, mu=mu), mu=mu)
 
-    def profile(epsilon):
-        tail, share = tails(mu / 2, np.minimum(epsilon / mu, 1e8), epsilon)
-        return np.minimum(1.0, np.exp(tail) * share * (1 + 1e-15 * (1 - tail)))
 
-    side = Formula(profile, mu * mu / 2 + 12 * mu)
-    return TradeOff(side, side, f"gaussian({mu:g})", lambda alpha: ndtr(-ndtri(alpha) - mu), mu=mu)
+def _gaussian_delta(epsilon, *, mu):
+    with np.errstate(over="ignore"):
+        tail, share = tails(mu / 2, np.minimum(epsilon / mu, mu + 1e8))
+    return np.minimum(1.0, np.exp(tail) * share * (1 + 1e-15))
+
+
+def _gaussian_curve(alpha, *, mu):
+    return ndtr(-ndtri(alpha) - mu)
 
 
 def laplace(epsilon: float) -> TradeOff:
@@ -296,18 +301,20 @@ def laplace(epsilon: float) -> TradeOff:
     >>> round(float(laplace(1.0)(0.25)), 6), round(float(laplace(1.0).delta(0.5)), 6)
     (0.367879, 0.221199)
     """
-    epsilon = non_negative("epsilon", epsilon)
+    epsilon = _loss("epsilon", epsilon, LARGEST_LOSS)
+    side = Formula(partial(_laplace_delta, epsilon=epsilon), epsilon)
+    return TradeOff(side, side, f"laplace({epsilon:g})", partial(_laplace_curve, epsilon=epsilon))
 
-    def curve(alpha):
-        left, least = alpha < math.exp(-epsilon) / 2, math.exp(-epsilon)
-        with np.errstate(over="ignore"):
-            middle = least / np.maximum(4 * alpha, 1e-300)
-        return np.where(
-            left, 1 - np.exp(min(epsilon, 700)) * alpha, np.where(alpha <= 0.5, middle, least * (1 - alpha))
-        )
 
-    side = Formula(lambda loss: -np.expm1(np.minimum(loss - epsilon, 0.0) / 2), epsilon)
-    return TradeOff(side, side, f"laplace({epsilon:g})", curve)
+def _laplace_delta(loss, *, epsilon):
+    return -np.expm1(np.minimum(loss - epsilon, 0.0) / 2)
+
+
+def _laplace_curve(alpha, *, epsilon):
+    left, least = alpha <= math.exp(-epsilon) / 2, math.exp(-epsilon)
+    with np.errstate(over="ignore"):
+        middle = least / np.maximum(4 * alpha, 1e-300)
+    return np.where(left, 1 - np.exp(min(epsilon, 700)) * alpha, np.where(alpha <= 0.5, middle, least * (1 - alpha)))
 
 
 def finite(p: ArrayLike, q: ArrayLike) -> TradeOff:
@@ -353,13 +360,13 @@ def _outcomes(p, q):
     order = np.argsort(losses)
     tails = [np.append(np.cumsum(law[order][::-1])[::-1], 0.0) for law in (p, np.where(p > 0, q, 0.0))]
     infinite, losses = q[p == 0].sum(), losses[order]
+    profile = partial(_outcomes_delta, losses=losses, above=tails[1], other=tails[0], infinite=infinite)
+    return Formula(profile, losses[np.isfinite(losses)].max(initial=0.0), infinite)
 
-    def profile(epsilon):
-        i = np.searchsorted(losses, epsilon, side="right")
-        return infinite + np.maximum(0.0, tails[1][i] * (1 + 1e-15) - np.exp(np.minimum(epsilon, 700)) * tails[0][i])
 
-    most = losses[np.isfinite(losses)].max(initial=0.0)
-    return Formula(profile, most, infinite)
+def _outcomes_delta(epsilon, *, losses, above, other, infinite):
+    i = np.searchsorted(losses, epsilon, side="right")
+    return infinite + np.maximum(0.0, above[i] * (1 + 1e-15) - np.exp(np.minimum(epsilon, 700)) * other[i])
 
 
 def worst(functions: Iterable[TradeOff]) -> TradeOff:
@@ -395,13 +402,16 @@ def worst(functions: Iterable[TradeOff]) -> TradeOff:
     >>> worst([gaussian(1.0), gaussian(2.0)]).epsilon(1e-5) == gaussian(2.0).epsilon(1e-5)
     True
     """
-    functions = list({id(f): f for f in functions}.values())
+    try:
+        functions = list({id(f): f for f in functions}.values())
+    except TypeError:
+        functions = []
     if not functions or not all(isinstance(f, TradeOff) for f in functions):
-        raise ValueError(f"functions must be a list of TradeOff, got {functions!r}")
+        raise ValueError("functions must be a list of TradeOff, with at least one")
     if len(functions) == 1:
         return functions[0]
     if all(f.mu is not None for f in functions):
-        return gaussian(max(f.mu for f in functions if f.mu is not None))
+        return _gaussian(max(f.mu for f in functions if f.mu is not None))
     ahead = worse([f.ahead for f in functions])
     back = ahead if all(f.symmetric for f in functions) else worse([f.back for f in functions])
     steps = {f.step for f in functions}
@@ -452,12 +462,12 @@ def from_curve(alpha: ArrayLike, beta: ArrayLike) -> TradeOff:
     alpha = array("alpha", alpha, ndim=1, least=1, low=0, high=1)
     beta = array("beta", beta, ndim=1, low=0, high=1)
     if not np.all(np.diff(alpha) > 0):
-        raise ValueError(f"alpha must increase, got {alpha!r}")
+        raise ValueError("alpha must increase")
     if beta.shape != alpha.shape:
         raise ValueError(f"beta must be as long as alpha, {alpha.size}, got {beta.size}")
     a, b = lower_hull(np.concatenate([[0.0], alpha, [1.0]]), np.concatenate([[1.0], beta, [0.0]]))
     if np.any(np.abs(beta - np.interp(alpha, a, b)) > 1e-9):
-        raise ValueError(f"beta: no trade-off function passes through these points, got {beta!r}")
+        raise ValueError("beta: no trade-off function passes through these points")
     # the hull left out points on a line between two others, which say that all between those is on it
     points = np.unique(np.concatenate([a, alpha]))
     slope = (np.diff(b) / np.diff(a))[np.searchsorted(a, points[1:]) - 1]
@@ -536,12 +546,14 @@ def compose(parts: Iterable[tuple[TradeOff, int]]) -> TradeOff:
     flat = [(f, n) for f, n in counts.items() if n and f.mu is None]
     mu = math.sqrt(math.fsum(n * f.mu**2 for f, n in counts.items() if f.mu is not None))
     if mu > 0 or not flat:
-        flat.append((gaussian(mu), 1))
+        flat.append((_gaussian(mu), 1))
     for f, _ in flat:
         if f.ahead.infinite > 1 - 1e-15:         # beside an output that tells all, nothing counts
             return f
     if len(flat) == 1 and flat[0][1] == 1:
         return flat[0][0]
+    if sum(n for _, n in flat) > MOST_PARTS:
+        raise ValueError(f"parts must be at most {MOST_PARTS:,} in all, got {sum(n for _, n in flat):,}")
     factors = [Factor(f.ahead, f.back, n, f.step) for f, n in flat]
     ahead = Product(factors)
     back = ahead if all(f.symmetric for f, _ in flat) else Product([factor.swapped() for factor in factors])
@@ -551,16 +563,50 @@ def compose(parts: Iterable[tuple[TradeOff, int]]) -> TradeOff:
     return TradeOff(ahead, back, f"({name})", parts=tuple(flat))
 
 
+def settled(f: TradeOff) -> TradeOff:
+    """A product that is computed now, and further products are computed from it and no longer from its factors."""
+    on_lattice = all(part.step for part, _ in f.parts)
+    step = lattice([Factor(part.ahead, part.back, n, part.step) for part, n in f.parts]) if on_lattice else 0.0
+    ahead = f.ahead.settled()
+    back = ahead if f.back is f.ahead else f.back.settled()
+    return replace(f, ahead=ahead, back=back, parts=(), step=step or None)
+
+
 def counted(parts):
     """The pairs of a product as a list; ValueError unless it holds (TradeOff, whole number) pairs."""
     try:
-        pairs = [(f, n) for f, n in parts]
-    except (TypeError, ValueError):
-        raise ValueError(f"parts must be a list of (TradeOff, number) pairs, got {parts!r}") from None
-    for f, _ in pairs:
-        if not isinstance(f, TradeOff):
-            raise ValueError(f"parts must be a list of (TradeOff, number) pairs, got {f!r} for a TradeOff")
-    return [(f, whole("n", n, least=0)) for f, n in pairs]
+        pairs = [tuple(pair) for pair in parts]
+    except TypeError:
+        raise ValueError(f"parts must be a list of (TradeOff, number) pairs, got {shown(parts)}") from None
+    for i, pair in enumerate(pairs):
+        if len(pair) != 2 or not isinstance(pair[0], TradeOff):
+            raise ValueError(f"parts[{i}] must be a pair (TradeOff, number), got {shown(pair)}")
+    return [(f, whole(f"n in parts[{i}]", n, least=0, most=2**53)) for i, (f, n) in enumerate(pairs)]
+
+
+def _removed(epsilon, *, profile, p):
+    """A profile after sampling, of the world with the person against the one without."""
+    return p * profile.delta(epsilon + np.log1p((p - 1) / p * np.expm1(-epsilon)))
+
+
+def _added(epsilon, *, profile, p):
+    """The other direction."""
+    gone = np.expm1(-epsilon) / p
+    rest, loss = np.maximum(1 + gone, 0.0), -np.log1p(np.maximum(gone, np.nextafter(-1, 0)))
+    return np.where(rest > 0, p * np.exp(np.minimum(epsilon, 700)) * rest * profile.delta(loss), 0.0)
+
+
+def _iterated(alpha, *, f, k):
+    for _ in range(k):
+        alpha = 1 - f(alpha)
+    return 1 - alpha
+
+
+def _loss(name, value, most):
+    value = non_negative(name, value)
+    if value > most or 0 < value < LEAST:
+        raise ValueError(f"{name} must be 0 or from {LEAST:g} to {most:g}, got {value!r}")
+    return value
 
 
 def _diluted(loss, p):
@@ -595,23 +641,31 @@ def _grouped(f, k):
     for _ in range(k):
         infinite = 1 - float(f(min(infinite, 1.0)))
 
-    def longer(shorter, loss):
-        low, high = np.full(np.shape(loss), -reach), np.full(np.shape(loss), reach)
-        return _minimum(lambda one: f._height(one) + np.exp(one) * shorter(loss - one), low, high)
-
-    def table(shorter, size):
-        at = np.arange(-size, size + 1) * step
-        values = longer(shorter, at)
-
-        def joined(loss):
-            i = np.clip(np.floor(loss / step).astype(int), -size, size - 1) + size
-            inside = np.clip(loss - at[i], 0.0, step)
-            chord = values[i] + (values[i + 1] - values[i]) * np.expm1(inside) / math.expm1(step)
-            return np.where(loss < at[0], 1.0, chord)
-
-        return joined
-
     profile = f._height
     for times in range(2, k):
-        profile = table(profile, math.ceil(times * reach / step))
-    return Formula(lambda epsilon: longer(profile, np.asarray(epsilon, dtype=float)), k * reach, infinite)
+        profile = _Joined(f, profile, reach, step, math.ceil(times * reach / step))
+    top = k * f.ahead.top * (1 + 5e-16) if f.ahead.infinite == 0 else math.inf
+    delta = partial(_grouped_delta, f=f, shorter=profile, reach=reach, top=top)
+    return Formula(delta, min(k * reach, top), infinite, top=top if top < math.inf else None)
+
+
+def _grouped_delta(loss, *, f, shorter, reach, top=math.inf):
+    """One more in the group: the best split of the loss between f and the profile of the others."""
+    loss = np.asarray(loss, dtype=float)
+    low, high = np.full(loss.shape, -reach), np.full(loss.shape, reach)
+    found = _minimum(lambda one: f._height(one) + np.exp(one) * shorter(loss - one), low, high)
+    return np.minimum(found, -np.expm1(np.minimum(loss - top, 0.0)))
+
+
+class _Joined:
+    """The profile of a group with one more, as a table joined in e^epsilon."""
+
+    def __init__(self, f, shorter, reach, step, size):
+        self.step, self.size, self.at = step, size, np.arange(-size, size + 1) * step
+        self.values = _grouped_delta(self.at, f=f, shorter=shorter, reach=reach)
+
+    def __call__(self, loss):
+        i = np.clip(np.floor(loss / self.step).astype(int), -self.size, self.size - 1) + self.size
+        inside = np.clip(loss - self.at[i], 0.0, self.step)
+        chord = self.values[i] + (self.values[i + 1] - self.values[i]) * np.expm1(inside) / math.expm1(self.step)
+        return np.where(loss < self.at[0], 1.0, chord)
