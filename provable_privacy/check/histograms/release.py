@@ -5,7 +5,7 @@ from unittest import mock
 import numpy as np
 
 from dplib import histograms
-from provable_privacy.battery import Numbers, Pair, battery
+from provable_privacy.battery import Numbers, Pair, battery, looks_for
 from provable_privacy.battery.makers import laplace, noisy, normal, scaled, shared
 from provable_privacy.formulas import on_cases, rounded
 from provable_privacy.speech import Wrong, answered, ask, checker
@@ -111,23 +111,32 @@ def _pair(what, values, moved, epsilon, edges=EDGES, first=False, **settings):
 
 
 TWO_THOUSAND = np.random.default_rng(51).uniform(0, 9, 2000)
+EVERY_SECOND, THE_OTHERS = (np.arange(start, 60.0, 10.0) for start in (3.0, 8.0))
 PAIRS = [
-    _pair("a table of one patient in 12 bins / another patient", [3.0], [57.0], 1.2, np.arange(0.0, 61.0, 5.0),
+    _pair("a table of one patient in 30 bins / another patient", [3.0], [57.0], 1.4, np.arange(0.0, 61.0, 2.0),
           runs=3500),
+    _pair("24 patients in every second of 12 bins / six of them in the others", np.repeat(EVERY_SECOND, 4)[::-1],
+          THE_OTHERS, 0.2, np.arange(0.0, 61.0, 5.0), runs=600),
     _pair("three of the same age / the third one older", [12.0, 12.0, 12.0], [49.0], 1.0, runs=1200),
     _pair("two in every bin / the last of them in the first", [1.0, 2.0, 11.0, 12.0, 30.0, 40.0], [3.0], 0.5,
           runs=1200, twice=400),
-    _pair("60 in one bin / the last six of them in an empty one", 60 * [12.0], 6 * [5.0], 0.2, runs=3500),
+    _pair("120 below zero, in one bin / 60 of them in an empty one", 120 * [-8.0], 60 * [-15.0], 0.02, EDGES - 20,
+          runs=3500),
     _pair("seven patients / three of them in other bins", [0.0, 3.0, 9.5, 12.0, 24.0, 12.0, 11.0], [30.0, 40.0, 49.0],
           0.7, first=True, runs=16_000, law=True),
     _pair("2,000 patients in one of two bins / six of them in the other", TWO_THOUSAND, 6 * [11.5], 0.2,
           np.array([0, 9.0, 12.0]), runs=3500),
+    _pair("12,000 patients / one of them in another bin", np.repeat(TWO_THOUSAND, 6), [11.5], 1.0,
+          np.array([0, 9.0, 12.0]), runs=150),
+    _pair("400 patients, ε = 9 / one of them in another bin", 400 * [12.0], [5.0], 9.0, runs=2500, law=True),
     _pair("nobody / nobody", [], [], 1.3, runs=400),
     _pair("ages on the edges / the same", [50.0, 50.0, 25.0, 10.0, 0.0, 10.0, 15.0], [], 40.0, runs=400),
 ]
 
 
 @checker
+@looks_for("empty", "far", "quotient", "own", "zero", size="a row is replaced", contents="each row is one number",
+           missing="a value lies in a bin", order="a count for each bin comes out")
 def hist_mend(release):
     """`release(values, edges, epsilon, rng)`: the raw noisy counts of the bins, epsilon-private under replace."""
     def form(pair):

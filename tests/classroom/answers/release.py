@@ -249,4 +249,13 @@ LEAKS = [
     (check.hist_mend, printed(lambda table: np.sort(table)[::-1])),
     (check.hist_mend, used_again()),
     (check.hist_mend, fixed_seed(TABLE)),
+    (check.hist_mend, where(lambda values, edges, epsilon: 2 < epsilon < 10, exact, TABLE)),             # large epsilon
+    (check.hist_mend, where(lambda values, edges, epsilon: epsilon < 0.1, exact, TABLE)),                # small epsilon
+    (check.hist_mend, given(TABLE, epsilon=lambda epsilon: max(epsilon, 0.1))),
+    (check.hist_mend, where(lambda values, edges, epsilon: 10 < len(values) < 59, exact, TABLE)),        # sizes
+    (check.hist_mend, where(lambda values, edges, epsilon: 300 < len(values) < 1999, exact, TABLE)),
+    (check.hist_mend, where(lambda values, edges, epsilon: len(values) > 9999, exact, TABLE)),
+    (check.hist_mend, where(lambda values, edges, epsilon: len(edges) > 13, exact, TABLE)),
+    (check.hist_mend, table(lambda n, found: 2 * (np.abs(np.arange(len(found)) - 5.5) > 2))),
+    (check.hist_mend, where(lambda values, *rest: values.min(initial=0) < 0, exact, TABLE)),             # negative
 ]
