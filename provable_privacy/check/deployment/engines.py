@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dplib import data
+from provable_privacy.battery import looks_for
 from provable_privacy.entries import AnyOf, Number, entries
 from provable_privacy.speech import Wrong, answered, ask, checker
 
@@ -64,6 +65,7 @@ PLANTED = {                                      # who comes -> the rows of this
     "with 90 films on one shelf": [(-1, film, 10) for film in range(90)],
     "with one ticket, on one of four shelves that fifty people share": [(-1, 5000, 600)],
     "with 300 tickets for one film": [(-1, 7, 100)] * 300,
+    "with the lowest and the highest film of all": [(-1, -100, 500), (-1, 99_900, 500)],
     "who paid 2^62 cents, four times": [(-1, 7, 2**62)] * 4,
     "who paid minus 2^62 cents, four times": [(-1, 7, -(2**62))] * 4,
     "who paid 9,000 cents and minus 6,000": [(-1, 7, 9000), (-1, 7, -6000)],
@@ -71,6 +73,7 @@ PLANTED = {                                      # who comes -> the rows of this
     "whose film is missing": [(-1, None, 500)],
     "who has no id": [(None, 7, 500)] * 20,
 }
+ALONE = 700                                      # the same people alone have another id
 SMALL = {"whose film is missing": (0, 0), "who has no id": (0, 0), "whose price is missing": (1, 0)}
 FIVE_SHELVES = [(-1 - person, 100 * shelf, 100) for person in range(200) for shelf in range(5)
                 for _ in range(shelf + 1)]
@@ -113,12 +116,18 @@ def _run(con, text, *tables):
                     f"and has {', '.join(names) or 'none'}")
     shelf, people, total = (names.index(name) for name in ("shelf", "people", "total"))
     try:
-        found = {row[shelf]: (int(row[people] or 0), int(row[total] or 0)) for row in rows}
-    except (TypeError, ValueError):
+        found = {row[shelf]: (_whole(row[people]), _whole(row[total])) for row in rows}
+    except (TypeError, ValueError, OverflowError):
         raise Wrong("people and total must be whole numbers") from None
     if len(found) < len(rows):
         raise Wrong("a shelf must come once, and one comes in several rows of the result")
     return found
+
+
+def _whole(value):
+    if (value or 0) != int(value or 0):          # a fraction is output, too
+        raise ValueError
+    return int(value or 0)
 
 
 def _ran(run, tables, words):
@@ -153,6 +162,16 @@ def _in_order(before):
         if shelves != sorted(shelves) and exact[0] != exact[-1] and exact in (sorted(exact), sorted(exact)[::-1]):
             raise Wrong(f"the rows come in the order of the exact {what}, which reveals people whatever the noise is: "
                         "order by shelf")
+
+
+def _ordered(before, *others):
+    """`Wrong` unless two shelves come in the same order whatever the rows are."""
+    for other in others:
+        one, two = ([shelf for shelf in lines if shelf in before.keys() & other.keys()] for lines in (before, other))
+        if one != two:
+            first, second = next(pair for pair in zip(one, two) if pair[0] != pair[1])
+            raise Wrong(f"shelf {first} comes before shelf {second} in one table and after it in another, so the order "
+                        "tells something, whatever the noise is: end with order by shelf")
 
 
 def _bounded(run, who, rows, before, after):
@@ -191,6 +210,9 @@ def _useful(run, light, heavy, before):
         shelf = min(exact.keys() | found.keys(), key=lambda s: found.get(s) == exact.get(s))
         raise Wrong(f"private, but with people who stay below all bounds shelf {shelf} has (people, total) = "
                     f"{found.get(shelf, 'no row')}, not {exact.get(shelf, 'any row')}")
+    if kept > possible:
+        raise Wrong(f"{kept} lines are kept where {SHELVES} shelves of everybody make {possible}: "
+                    "the bound must hold for every person")
     capped = run([(-1, 7, 300)] * 10 + [(-2, 7, 9000)], [(-3, 8, 400), (-3, 8, -100)])
     total = capped.get(0, (0, 0))[1]
     if total not in (3000 + CAP + 300, 3000 + CAP + 400):    # a price may be cut before or after the tickets are added
@@ -202,7 +224,12 @@ def _useful(run, light, heavy, before):
                     "order by a hash of person and shelf")
 
 
+NO_NOISE = dict.fromkeys(("small", "large", "quotient", "rare", "shared", "calls", "zero"), "the text draws no noise")
+
+
 @checker
+@looks_for("size", "empty", "contents", "negative", "missing", "straddles", "far", "order", "own",
+           fractions="prices are whole cents", type="a column has one type, whatever the rows are", **NO_NOISE)
 def eng_bound(text):
     """`text`: SQL for DuckDB that bounds people to three shelves and 5,000 cents on each."""
     if not isinstance(text, str):
@@ -216,9 +243,12 @@ def eng_bound(text):
                         "gives a person more than three: order by a hash")
         _complete(run, light)
         _in_order(before)
+        nobody = _ran(run, ([],), "on an empty table the query fails with {kind}: {error}")
         for who, rows in PLANTED.items():
             fails = f"a person {who} makes the query fail with {{kind}}, and the error tells that the person is there"
             _bounded(run, who, rows, before, _ran(run, (light, heavy, rows), fails))
+            alone = [(person and ALONE, film, cents) for person, film, cents in rows]
+            _bounded(run, f"{who}, alone in the table,", alone, nobody, _ran(run, (alone,), fails))
         turned = run(heavy[::-1], light[::-1])
         if turned != before:
             shelf = min((s for s in before.keys() | turned.keys() if before.get(s) != turned.get(s)), key=str)
@@ -226,6 +256,7 @@ def eng_bound(text):
             raise Wrong(f"the same rows in another order give shelf {shelf} (people, total) = {one}, not {other}: some "
                         "hashes are equal, and the engine chooses by the places of the rows, which other people's rows "
                         "change; end the order with shelf")
+        _ordered(before, turned, run(light), run(FIVE_SHELVES))
         _useful(run, light, heavy, before)
     return "no planted person moves more than three counts and 15,000 cents, and nothing is lost without need"
 

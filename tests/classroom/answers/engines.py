@@ -39,7 +39,7 @@ select shelf, count(*)::bigint as people, sum(total)::bigint as total from (
       case when cents is null or cents < 0 then 0 when cents > 5000 then 5000 else cents end))) as total
   from tickets where person is not null and film is not null group by 1, 2
   qualify row_number() over (partition by person order by sha256(person || 'salt' || shelf)) <= 3
-) group by shelf"""
+) group by shelf order by shelf"""
 
 HUGE = """
 with pairs as (select person, film // 100 as shelf,
@@ -47,7 +47,7 @@ with pairs as (select person, film // 100 as shelf,
                from tickets where film is not null and person is not null group by 1, 2),
 lots as (select shelf, cents, rank() over (partition by person order by hash(person, shelf, 77), shelf) as place
          from pairs)
-SELECT SHELF, COUNT(*) AS PEOPLE, SUM(CENTS) AS TOTAL FROM lots WHERE place < 4 GROUP BY SHELF"""
+SELECT SHELF, COUNT(*) AS PEOPLE, SUM(CENTS) AS TOTAL FROM lots WHERE place < 4 GROUP BY SHELF ORDER BY 1 DESC"""
 
 
 UNNESTED = """
@@ -58,7 +58,8 @@ with pairs as (
   select person, unnest(list({'shelf': shelf, 'total': total} order by hash(person, shelf))[:3]) as line
   from pairs group by person
 )
-select line.shelf as shelf, count(*) as people, sum(line.total) as total from lines group by line.shelf"""
+select line.shelf as shelf, count(*) as people, sum(line.total) as total from lines
+group by line.shelf order by line.shelf"""
 
 COUNTED = """
 with pairs as (
@@ -68,7 +69,7 @@ with pairs as (
 )
 select shelf, count(distinct person) as people, sum(total) as total from pairs
 where (select count(*) from pairs as other where other.person = pairs.person and other.lot < pairs.lot) < 3
-group by shelf"""
+group by shelf order by md5(shelf::varchar)"""
 
 
 ORDER = "order by md5(concat('07:', person, ':', shelf)), shelf"
@@ -285,7 +286,7 @@ with ranked as (
     row_number() over (partition by person order by md5(concat(person, film // 100))) as place
   from tickets where person is not null and film is not null
 )
-select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf"""
+select shelf, count(*) as people, sum(total) as total from ranked where place <= 3 group by shelf order by shelf"""
 BY_FILM = changed("by person, shelf", "by person, film", changed("film // 100 as", "any_value(film // 100) as"))
 
 LEAKS = [
@@ -304,6 +305,22 @@ LEAKS = [
     (check.eng_bound, changed("order by shelf", "order by total desc")),
     (check.eng_bound, changed("order by shelf", "order by total")),
     (check.eng_bound, changed("coalesce(cents, 0)", "coalesce(cents * 4, 0)")),
+    # an order of the rows that depends on what is in them
+    (check.eng_bound, changed("order by shelf", "order by max(total), shelf")),
+    (check.eng_bound, changed("order by shelf", "order by min(person), shelf")),
+    (check.eng_bound, changed("order by shelf", "order by md5(count(*)::varchar), shelf")),
+    (check.eng_bound, changed("order by shelf", "order by sum(total) % 7, shelf")),
+    # a fraction that tells more than the whole number
+    (check.eng_bound, changed("count(*) as people", "count(*) + max(total) / 10000.0 as people")),
+    (check.eng_bound, changed("sum(total) as total", "sum(total) + 0.9 * (count(*) % 2) as total")),
+    # some people are not bounded, or nobody in a small table is
+    (check.eng_bound, changed("place <= 3", "place <= 3 or person >= 0")),
+    (check.eng_bound, changed("place <= 3", "place <= 3 or (select count(*) from tickets) < 300")),
+    # a salt or a cap that the table itself sets
+    (check.eng_bound, changed("'07:'", "(select max(film) from tickets)")),
+    (check.eng_bound, changed("'07:'", "(select min(person) from tickets)")),
+    (check.eng_bound, changed(SUM, "least(greatest(5000, (select max(film) from tickets)), sum(greatest(0, "
+                                   "least(5000, coalesce(cents, 0)))))")),
 ]
 
 
