@@ -315,12 +315,13 @@ def gdp_to_approx(mu: float, *, delta: float) -> float:
 
     if mu <= delta or excess(0.0) <= 0:          # delta(0) is below mu
         return 0.0
-    high = 1.0
+    size = max(min(1.0, mu), 1e-300)
+    high = size
     while excess(high) > 0:
         high *= 2
     if high == math.inf:                         # so is mu^2/2
         return high
-    return brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-13) * (1 + 1e-12) + 1e-13
+    return brentq(excess, 0.0, high, xtol=1e-13 * size, rtol=1e-13) * (1 + 1e-12) + 1e-13 * size
 
 
 def pure_to_zcdp(epsilon: float) -> float:

@@ -88,7 +88,7 @@ class TradeOff:
             return math.inf
         high = self.ahead.reach
         while self.delta(high) > delta:
-            high *= 2
+            high = min(2 * high, self.ahead.top)
             if high == math.inf:
                 return high
 
