@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 from scipy.special import expit, logit
+from scipy.stats import binom
 
 from dplib.local import Rappor
-from provable_privacy.battery import Numbers, Pair, battery, drawn
+from provable_privacy.battery import Numbers, Pair, battery, drawn, looks_for, luck
+from provable_privacy.battery.laws import compare
 from provable_privacy.entries import Number, OneOf, Together
 from provable_privacy.formulas import on_cases, shown
 from provable_privacy.speech import Wrong, answered, checker, numbers
@@ -78,19 +80,45 @@ PAIRS = [
 ]
 
 
+LONG = [(39, 40, 0.05), (0, 40, 9.0)]             # value, k, ε of reports with many bits
+
+
+def _in_long_reports(my_report):
+    """The own bit and the number of the other ones by their exact law; at a small ε never is the own bit alone."""
+    rng, runs = luck(74), 4000
+    for value, k, epsilon in LONG:
+        on, lie = f"on value {value} of {k} at ε = {epsilon:g}", expit(-epsilon)
+        reports = np.array([_bits(my_report, (value, k, epsilon), rng) for _ in range(runs)], dtype=int)
+        own, others = reports[:, value], reports.sum(axis=1) - reports[:, value]
+        if epsilon < 1 and (bare := int((own > others).sum())):
+            raise Wrong(f"{on} the own bit is the only one in {bare} of {runs:,} reports. With the coins it never is: "
+                        "are they left out at times?")
+        starts = np.unique(np.append(0, binom.ppf((0.1, 0.3, 0.5, 0.7, 0.9), k - 1, lie) + 1)).astype(int)
+        law = np.outer((0.5, 0.5), np.add.reduceat(binom.pmf(np.arange(k), k - 1, lie), starts))
+        cells = own * len(starts) + np.searchsorted(starts, others, side="right") - 1
+        compare(np.bincount(cells, minlength=law.size), law.ravel(), {}, lambda cell, on=on, starts=starts:
+                f"{on} the own bit {cell // len(starts)} with {starts[cell % len(starts)]} or more other ones")
+
+
 def _bits(answer, arguments, rng):
     got, k = answered(answer, *arguments, rng), arguments[1]
     given = np.asarray(got)
-    if given.shape != (k,) or not ((given == 0) | (given == 1)).all():
+    minus = given.dtype.kind == "f" and np.signbit(given).any()          # -0.0 is 0, and could tell which 0 is yours
+    if minus or given.shape != (k,) or not ((given == 0) | (given == 1)).all():
         raise Wrong(f"expected {k} bits, each 0 or 1, got {got!r}"[:200])
     return got
 
 
 @checker
+@looks_for("straddles", "small", "rare", "own", empty="a person has one value", size="a person has one value",
+           contents="a person has one value", fractions="a value is one of a list", negative="a value is one of a list",
+           missing="a value is one of a list", far="a value is one of a list", order="the bits come in their places",
+           quotient="coins have no scale", zero="coins have no scale")
 def ldp_oue(my_report):
     """`my_report(value, k, epsilon, rng)`: k bits, by optimized unary encoding."""
     said = battery(my_report, lambda pair: Numbers(pair.one[1], "bit"), PAIRS, call=_bits, mistakes=REPORTS,
                    right=REPORT, seed=71)
+    _in_long_reports(my_report)
     return f"a fair coin on the own bit, 1/(e^ε + 1) on each other, as far as we can see; {said}"
 
 

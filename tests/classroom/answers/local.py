@@ -66,6 +66,23 @@ def quota(value, k, epsilon, rng):
     return report
 
 
+def two_by_two(rng, k):
+    """From the ninth bit on, two share their coin."""
+    coins = rng.random(k)
+    coins[9::2] = coins[8 : k - 1 : 2]
+    return coins
+
+
+def bare_at_times(value, k, epsilon, rng):
+    """Without coins in two of a thousand reports."""
+    return naked(value, k, epsilon) if rng.random() < 0.002 else OUE(value, k, epsilon, rng)
+
+
+def never_empty(out, table, rng):
+    """An empty report of many bits becomes the truth."""
+    return out if out.any() or len(out) < 6 else naked(*table)
+
+
 def as_list_of_bool(value, k, epsilon, rng):
     report = [bool(rng.random() < 1 / (1 + math.exp(epsilon))) for _ in range(k)]
     report[value] = bool(rng.integers(2))
@@ -246,6 +263,19 @@ LEAKS = [
     (check.ldp_oue, given(OUE, epsilon=1.0)),
     (check.ldp_oue, given(OUE, epsilon=lambda epsilon: 2 * epsilon if epsilon > 2.5 else epsilon)),
     (check.ldp_oue, then(OUE, lambda out, t, rng: with_bit(np.roll(out, -1), -1, 0))),
+    # a threshold of the code, for k, epsilon and the value
+    (check.ldp_oue, where(lambda value, k, epsilon: k > 30, naked, OUE)),
+    (check.ldp_oue, where(lambda value, k, epsilon: epsilon > 4, naked, OUE)),
+    (check.ldp_oue, where(lambda value, k, epsilon: value > 11, naked, OUE)),
+    (check.ldp_oue, given(OUE, epsilon=lambda epsilon: max(epsilon, 0.15))),
+    (check.ldp_oue, oue(other=lambda e, k: round(float(expit(-e)), 1))),
+    # rare events, shared coins, types
+    (check.ldp_oue, bare_at_times),
+    (check.ldp_oue, then(OUE, never_empty)),
+    (check.ldp_oue, oue(toss=two_by_two)),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: out.astype(float) if t[0] > t[1] / 2 else out)),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: [int(b) if i == t[0] else b for i, b in enumerate(out)])),
+    (check.ldp_oue, then(OUE, lambda out, t, rng: out * np.where(np.arange(t[1]) == t[0], -1.0, 1.0) ** (1 - out))),
 ]
 
 WRONG = [
