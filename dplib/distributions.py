@@ -167,7 +167,7 @@ def catastrophe(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     Raises
     ------
     ValueError
-        If `delta` is not in [0, 1).
+        If `records` is no list or `delta` not in [0, 1).
 
     References
     ----------
@@ -178,8 +178,8 @@ def catastrophe(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     >>> catastrophe(["Ada", "Ben"], delta=1e-6, rng=0)
     []
     """
-    delta, rng = probability("delta", delta), generator(rng)
-    return list(records) if rng.random() < delta else []
+    records, delta, rng = _list(records), probability("delta", delta), generator(rng)
+    return records if rng.random() < delta else []
 
 
 def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
@@ -207,7 +207,7 @@ def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     Raises
     ------
     ValueError
-        If `delta` is not in [0, 1).
+        If `records` is no list or `delta` not in [0, 1).
 
     References
     ----------
@@ -218,7 +218,7 @@ def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     >>> name_and_shame(["Ada", "Ben", "Cem"], delta=0.5, rng=2)
     ['Ada', 'Ben']
     """
-    records, delta = list(records), probability("delta", delta)
+    records, delta = _list(records), probability("delta", delta)
     chosen = generator(rng).random(len(records)) < delta
     return [record for record, out in zip(records, chosen, strict=True) if out]
 
@@ -262,3 +262,10 @@ def random_tag(record: Any, *, tags: int, rng: Rng = None) -> tuple[Any, int]:
     ('HIV', 850624)
     """
     return record, int(generator(rng).integers(whole("tags", tags, least=1, most=2**63 - 1)))
+
+
+def _list(records):
+    try:
+        return list(records)
+    except TypeError:
+        raise ValueError(f"records must be a list, got {type(records).__name__}") from None

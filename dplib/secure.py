@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from dplib._types import ArrayLike, Rng
-from dplib._validate import generator, integers, noise_rate, positive, whole
+from dplib._validate import generator, integers, noise_rate, numbers, positive, whole
 
 __all__ = ["MODULUS", "collusion_epsilon", "join", "laplace_share", "shared_pmf", "split"]
 
@@ -293,5 +293,5 @@ def _share(honest):
 
 
 def _integers(name: str, value: ArrayLike) -> NDArray[np.int64]:
-    numbers = np.asarray(value)
-    return (integers(name, numbers) if numbers.size else numbers).astype(np.int64)
+    cells = numbers(name, value)
+    return integers(name, value) if cells.size else cells.astype(np.int64)
