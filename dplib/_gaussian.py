@@ -29,7 +29,9 @@ def tails(half: Any, shift: Any) -> tuple[Array, Array]:
     with np.errstate(over="ignore", invalid="ignore"):   # an infinite shift: the first term is 0, and there is no share
         first = log_ndtr(half * (1 + 2.3e-16) - shift * (1 - 2.3e-16)) * (1 - 4e-15)
         near = _mills(np.maximum(shift - half, -8.0))    # further on the share is 1
-        share = np.where(half < 1e-3, _narrow(half, shift) / near, 1 - _mills(shift + half) / near * (1 - 4e-15))
+        share, narrow = 1 - _mills(shift + half) / near * (1 - 4e-15), half < 1e-3
+        if narrow.any():
+            share = np.where(narrow, _narrow(half, shift) / near, share)
     return first, np.minimum(share, 1.0)
 
 

@@ -178,8 +178,8 @@ def catastrophe(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     >>> catastrophe(["Ada", "Ben"], delta=1e-6, rng=0)
     []
     """
-    records, delta, rng = _list(records), probability("delta", delta), generator(rng)
-    return records if rng.random() < delta else []
+    everybody, delta, rng = _list(records), probability("delta", delta), generator(rng)
+    return everybody if rng.random() < delta else []
 
 
 def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
@@ -218,9 +218,9 @@ def name_and_shame(records: Iterable, *, delta: float, rng: Rng = None) -> list:
     >>> name_and_shame(["Ada", "Ben", "Cem"], delta=0.5, rng=2)
     ['Ada', 'Ben']
     """
-    records, delta = _list(records), probability("delta", delta)
-    chosen = generator(rng).random(len(records)) < delta
-    return [record for record, out in zip(records, chosen, strict=True) if out]
+    everybody, delta = _list(records), probability("delta", delta)
+    chosen = generator(rng).random(len(everybody)) < delta
+    return [record for record, out in zip(everybody, chosen, strict=True) if out]
 
 
 def random_tag(record: Any, *, tags: int, rng: Rng = None) -> tuple[Any, int]:

@@ -234,7 +234,7 @@ class Budget:
         """The total and the costs of the open blocks after f is charged."""
         if block is None:
             return compose([(total, 1), (f, 1)]), self._costs
-        before = [entry.f for entry in self._ledger if entry.block == block]
+        before = [entry.f for entry in self._ledger if entry.block == block and entry.f is not None]
         if self._blocks[block] == "replace":     # leaving one set and joining the other
             added = [f.symmetrize() @ g.symmetrize() for g in before] or [f]
             kept = self._costs[block] if len(before) > 1 else []

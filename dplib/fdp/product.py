@@ -55,6 +55,10 @@ class Profile(ABC):
     def delta(self, epsilon: ArrayLike) -> Array:
         ...
 
+    def settled(self) -> Profile:
+        """The same profile, without what it was computed from."""
+        return self
+
 
 class Formula(Profile):
     """A profile that is given as a function: one of a module or a `partial` of it, so that it can be pickled."""
@@ -193,7 +197,7 @@ class Product(Profile):
         return np.clip(total, self.infinite, np.minimum(highest, 1.0))
 
     def settled(self) -> Product:
-        """The same profile, computed now, without the factors that it came from."""
+        """Computed now, without the factors that it came from."""
         other = copy(self)
         other._table, other.factors = self._table, []
         return other
