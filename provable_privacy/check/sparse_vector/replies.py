@@ -1,7 +1,7 @@
 """What the sections share: the lists that a learner enters, runs of replies, and the law that these must have."""
 import functools
 from collections import Counter
-from itertools import islice, product
+from itertools import islice
 
 import numpy as np
 
@@ -48,10 +48,13 @@ def witness(answer, expected, *, most=None, shorter=False, stops=""):
 
 @functools.cache
 def whole_runs(size, c):
-    """All runs over `size` answers that stop at the c-th Yes, as tuples of 0 and 1."""
-    return tuple(
-        run for n in range(1, size + 1) for run in product((0, 1), repeat=n)
-        if sum(run[:-1]) < c and (n == size or sum(run) == c))
+    """All runs over `size` answers that stop at the c-th Yes, as tuples of 0 and 1, the short ones first."""
+    def from_here(run):
+        if len(run) == size or sum(run) == c:
+            return [run]
+        return [*from_here((*run, 0)), *from_here((*run, 1))]
+
+    return tuple(sorted(from_here(()), key=lambda run: (len(run), run)))
 
 
 @functools.cache
@@ -83,13 +86,22 @@ def law_with(scales, again="", shrinks=False):
 ONE_THRESHOLD = law_with(lambda c: (2, 4 * c))   # Algorithm 1: its noise is drawn once
 
 
+def true_or_false(replies):
+    """`Wrong` for a reply that is neither True nor False: another value could tell how the comparison came about."""
+    for reply in replies:
+        if type(reply) not in (bool, np.bool_, int) or reply not in (0, 1):
+            raise Wrong(f"it yielded {reply!r}, expected True or False: a number tells more than the comparison")
+
+
 def run_of(replies, arguments, rng):
     """The replies of a learner's generator, as a tuple of 0 and 1."""
     answers, _, _, c = arguments
     replies = ask(replies, *arguments, rng)
     if replies is None:
         raise Wrong("your function returned None; a generator says `yield`")
-    run = tuple(int(bool(reply)) for reply in ask(lambda: list(islice(replies, len(answers) + 1))))
+    got = ask(lambda: list(islice(replies, len(answers) + 1)))
+    true_or_false(got)
+    run = tuple(map(int, got))
     if sum(run) > c or sum(run) == c and not run[-1]:
         raise Wrong(f"with c={c} it goes on after Yes number {c}: the replies were {list(run)}")
     if len(run) != len(answers) and sum(run) != c:

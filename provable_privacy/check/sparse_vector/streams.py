@@ -7,8 +7,8 @@ import numpy as np
 
 from dplib import data
 from dplib.mechanisms import exponential_pmf
-from dplib.svt import above_threshold, log_laplace_cdf
-from provable_privacy.battery import battery, drawn
+from dplib.svt import above_threshold, index_pmf, log_laplace_cdf, scales
+from provable_privacy.battery import Choice, Pair, battery, drawn, looks_for
 from provable_privacy.battery.runs import luck
 from provable_privacy.check.sparse_vector.replies import (
     ONE_THRESHOLD,
@@ -17,6 +17,7 @@ from provable_privacy.check.sparse_vector.replies import (
     run_of,
     runs_pair,
     same_law,
+    true_or_false,
     whole_runs,
 )
 from provable_privacy.entries import TrueFalse, entries
@@ -25,7 +26,7 @@ from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker,
 
 __all__ = ["svt_bound", "svt_curve", "svt_several", "svt_split", "svt_which"]
 
-RUNS = 12_000
+RUNS = 12_000                                    # of most lists of answers or scores
 
 # ---- several answers, as a generator
 
@@ -82,13 +83,46 @@ def _pooled(law):
     return pooled
 
 
-CASES = [                                        # answers, threshold, epsilon, c
-    ((0.5, 0.0, 1.0, -1.0, 0.5), 0.0, 10.0, 3),
-    ((1.0, -2.0, 3.0, 0.0), 1.0, 4.0, 2),
+CASES = [                                        # (answers, threshold, epsilon, c), runs; here mistakes are named
+    # here, and nowhere else, no noise on the threshold is unlike a fresh one for every answer
+    (((-4.0,) * 8, 0.0, 1.0, 1), 6000),
+    (((0.5, 0.0, 1.0, -1.0, 0.5), 0.0, 10.0, 3), RUNS),
+    (((1.0, -2.0, 3.0, 0.0), 1.0, 4.0, 2), RUNS),
+]
+WIDE = [
+    # a small epsilon, up to two scales below the threshold and above it; six scales below it and above it
+    (((-400.0, -100.0, -900.0, -200.0), 0.0, 0.02, 2), 3000),
+    (((400.0, 100.0, 900.0, 30.0), 0.0, 0.05, 5), 3000),
+    (((-2400.0,) * 8, 0.0, 0.02, 2), 4000),
+    (((2400.0,) * 4, 0.0, 0.05, 5), 8000),
+    # large numbers and many alarms; a large epsilon below zero; whole numbers
+    (((10_000.0, 9_990.0, 10_030.0, 9_950.0), 10_000.0, 2.0, 20), 3000),
+    (((-7.1, -7.0, -7.3, -6.9), -7.0, 30.0, 3), 3000),
+    (((3, 1, 2, 2), 2, 5.0, 2), 3000),
 ]
 EIGHT = ((0.0,) * 8, 0.0, 1.0, 2)                # its runs are pooled: a redrawn threshold could hide among many cells
+# long lists of one answer, with c = 1: where is the first Yes? In the first list much noise on the threshold delays it
+LONG = [(((6.0,) * 100, 0.0, 1.0, 1), 20_000), (((-8.0,) * 100, 0.0, 1.0, 1), 4000)]
+PARTS = (0, 2, 5, 10, 20, 40, 70, 100)           # where the first Yes is: from each of these to the next
+# the comparisons without noise; with it they have one chance in 10^11, so once in all runs is too often
+TURNS, AS_THEY_ARE = ([0.0, 1.0] * 20, 0.5, 1.0, 41), (0, 1) * 20
 CELLS = sorted(set(map(_waits, whole_runs(8, 2))))
 POOLED = {words: _pooled(law) for words, law in MISTAKES.items()}
+
+
+def _part(run):
+    """The part in which the first Yes of a run is, if it stops there."""
+    return int(np.searchsorted(PARTS, len(run) - run[-1], side="right")) - 1
+
+
+def _law_of_parts(answers, threshold, epsilon, c):
+    return np.add.reduceat(index_pmf(answers, threshold=threshold, noise=scales(epsilon)), PARTS)
+
+
+def _in_words(part):
+    if part == len(PARTS) - 1:
+        return "no Yes among 100 answers"
+    return f"the first Yes at number {PARTS[part] + 1} to {PARTS[part + 1]}"
 
 
 @functools.cache
@@ -111,19 +145,24 @@ def _is_a_stream(replies, rng):
     stream = ask(replies, [-1e9] * 3, 0.0, 1.0, 2, rng)
     if not hasattr(stream, "__next__"):
         raise Wrong(f"expected a generator, which answers with `yield`, got {type(stream).__name__}")
+    if ask(list, ask(replies, [], 0.0, 1.0, 2, rng)):
+        raise Wrong("without an answer it must yield nothing")
     if (got := ask(list, stream)) != [False] * 3:
         raise Wrong(f"on three answers far below the threshold it yielded {got}, expected three times False")
     got = ask(list, ask(replies, [1e9] * 5, 0.0, 1.0, 2, rng))
+    true_or_false(got)
     if got == [True]:
         raise Wrong("with c = 2 it stopped after its first Yes")
     if got != [True, True]:
         raise Wrong(f"with c = 2 and five answers far above the threshold it yielded {got}. It must end after its "
                     "second True: every further Yes costs, and nobody pays")
     read = []
-    ask(next, ask(replies, (read.append(1) or -1e9 for _ in range(50)), 0.0, 1.0, 2, rng))
-    if len(read) > 1:
-        raise Wrong(f"it read {len(read)} answers before its first reply. In a stream the next question may depend on "
-                    "this reply")
+    stream = ask(replies, (read.append(1) or answer for answer in [-1e9] * 9 + [1e9] * 9), 0.0, 1.0, 2, rng)
+    for due in range(1, 12):
+        ask(next, stream)
+        if len(read) > due:
+            raise Wrong(f"it read {len(read)} answers before {'its first reply' if due == 1 else f'reply {due}'}. In a "
+                        "stream the next question may depend on this reply")
 
 
 def _runs_of(replies, case, runs, rng):
@@ -137,15 +176,25 @@ def _on(case, outcome):
 
 
 @checker
+@looks_for("straddles", "far", "quotient", "rare", "fractions", "shared", "own", order="replies come one by one",
+           zero="True or False comes out", size="both lists have equally many answers",
+           contents="an answer is one number, and one person moves each by at most 1")
 def svt_several(replies):
     """`replies(answers, threshold, epsilon, c, rng)`: a generator of True and False that ends after its c-th True."""
     rng = luck(22)
     _is_a_stream(replies, rng)
-    for case in CASES:
-        same_law(_runs_of(replies, case, RUNS, rng), whole_runs(len(case[0]), case[-1]), case, ONE_THRESHOLD, MISTAKES,
+    for (case, runs), mistakes in [(one, MISTAKES) for one in CASES] + [(one, {}) for one in WIDE]:
+        same_law(_runs_of(replies, case, runs, rng), whole_runs(len(case[0]), case[-1]), case, ONE_THRESHOLD, mistakes,
                  rng, lambda run, case=case: _on(case, list(run)))
     same_law(map(_waits, _runs_of(replies, EIGHT, 2 * RUNS, rng)), CELLS, EIGHT, _pooled(ONE_THRESHOLD), POOLED,
              rng, lambda cell: _on(EIGHT, f"(waits for the first and the second Yes) = {cell}"))
+    for case, runs in LONG:
+        same_law(map(_part, _runs_of(replies, case, runs, rng)), range(len(PARTS)), case, _law_of_parts, {}, rng,
+                 lambda part, answer=case[0][0]:
+                 f"on 100 times the answer {answer:g}, threshold 0, epsilon 1, c = 1: {_in_words(part)}")
+    if bare := _runs_of(replies, TURNS, 4000, rng).count(AS_THEY_ARE):
+        raise Wrong(f"on 40 answers that lie below and above the threshold in turn, epsilon 1, c = 41, the replies are "
+                    f"those without noise in {bare} of 4,000 runs. With noise they never are: is it left out at times?")
     looked = battery(replies, form_of_runs, _pairs(), call=run_of, seed=22)
     return f"every pattern of replies comes out as often as it must; {looked}"
 
@@ -304,8 +353,8 @@ def _moves(bounded, keep, users, weeks, most):
 def svt_bound(bounded):
     """`bounded(users, weeks, most)`: (which rows to keep, sensitivity of one week's count, L1 sensitivity of all)."""
     rng = np.random.default_rng(23)
-    for most in (1, 2, 3):
-        users, weeks = rng.choice(PEOPLE, 240), rng.choice(CALENDAR, 240)
+    for most, size in ((1, 240), (2, 240), (3, 240), (9, 2400)):
+        users, weeks = rng.choice(PEOPLE, size), rng.choice(CALENDAR, size)
         keep, one_week, all_weeks = _three_results(answered(bounded, users, weeks, most), users)
         _keeps_as_many_as_it_may(keep, users, weeks, most)
         said = f"with most = {most}"
@@ -392,7 +441,23 @@ PEELING_MISTAKES = {
     "the indices come worst first: give them in the order of drawing, best first": _moved_to(lambda items: items[::-1]),
 }
 FEW, MANY = np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.0, 6.0, 1.0, 0.0, 2.0, 3.0, 5.0, 1.0, 1.0])
-DRAWS = [(FEW, 2, 3.0), (FEW, 3, 1.5), (MANY, 2, 1.0)]     # scores, c, epsilon; the worst of many must have a chance
+DRAWS = [                                        # scores, c, epsilon; here mistakes are named
+    (FEW, 2, 3.0),
+    (FEW, 3, 1.5),
+    (MANY, 2, 1.0),                              # the worst of many must have a chance
+]
+WIDE_DRAWS = [                                   # a clear lead and far behind; whole numbers, a large epsilon
+    (np.array([0.0, 300.0, 600.0, 40.0]), 2, 0.02),
+    (np.array([2, 1, 3, 1, 0]), 5, 12.0),
+]
+LONG_LIST = np.arange(600) ** 2 // 900, 12, 0.5  # two items that stand side by side are nearly alike
+RANKS = (0, 1, 2, 3, 5, 8, 12, 20, 40, 100)      # places in the true order, pooled from each of these to the next
+NEIGHBOURS = [                                   # scores, those with one person more, c, epsilon
+    (FEW, FEW + [1, 0, 1, 0], 2, 0.3),
+    (np.array([40.0, 0.0, 40.0, 1.0]), np.array([40.0, 1.0, 41.0, 1.0]), 2, 1.0),
+]
+PAIRS = [Pair(f"scores {one.tolist()} / scores {two.tolist()}", (one, c, epsilon), (two, c, epsilon), ((epsilon, 0.0),),
+              twice=600) for one, two, c, epsilon in NEIGHBOURS]
 
 
 def _drawn(peel, scores, c, epsilon, rng):
@@ -405,14 +470,34 @@ def _drawn(peel, scores, c, epsilon, rng):
     return items
 
 
+def _in_a_long_list(peel, rng):
+    """The first two items of twelve out of 600, by their exact law; never are the twelve best drawn in their order."""
+    scores, c, epsilon = LONG_LIST
+    order = np.argsort(-scores, kind="stable")
+    place, seen = np.argsort(order), np.array([_drawn(peel, *LONG_LIST, rng) for _ in range(1500)])
+    said = f"on 600 scores from 0 to {scores.max()}, c = {c}, epsilon {epsilon:g}"
+    if bare := int((seen == order[:c]).all(axis=1).sum()):
+        raise Wrong(f"{said}, the items are the twelve best in their order in {bare} of {len(seen):,} runs. With noise "
+                    "they never are: is it left out at times?")
+    p = exponential_pmf(scores[order], sensitivity=1, epsilon=epsilon / c, monotone=True)
+    for number, law in enumerate((p, p * ((p / (1 - p)).sum() - p / (1 - p)))):
+        same_law(np.searchsorted(RANKS, place[seen[:, number]], side="right") - 1, range(len(RANKS)), (),
+                 lambda law=law: np.add.reduceat(law, RANKS), {}, rng, lambda part, number=number:
+                 f"{said}: as item number {number + 1} one of the places from {RANKS[part] + 1} on")
+
+
 def _peels(peel):
     if is_stub(peel):
         raise NotAttempted
     rng = luck(25)
-    for scores, c, epsilon in DRAWS:
+    draws = [(draw, PEELING_MISTAKES) for draw in DRAWS] + [(draw, {}) for draw in WIDE_DRAWS]
+    for (scores, c, epsilon), mistakes in draws:
         on = f"on scores {scores.tolist()}, c = {c}, epsilon {epsilon:g}"
         same_law([_drawn(peel, scores, c, epsilon, rng) for _ in range(RUNS)], _outcomes(scores, c),
-                 (scores, c, epsilon), _peeled(), PEELING_MISTAKES, rng, lambda items, on=on: f"{on}: {list(items)}")
+                 (scores, c, epsilon), _peeled(), mistakes, rng, lambda items, on=on: f"{on}: {list(items)}")
+    _in_a_long_list(peel, rng)
+    battery(peel, Choice(tuple(_outcomes(FEW, 2)), "the items"), PAIRS, seed=25,
+            call=lambda peel, arguments, rng: _drawn(peel, *arguments, rng))
 
 
 def _is_the_curve(curve):
@@ -438,6 +523,10 @@ def _is_the_curve(curve):
 
 
 @checker
+@looks_for("straddles", "far", "large", "quotient", "rare", "order", "shared", "own",
+           contents="one person moves each score by at most 1", size="the list of items is public",
+           empty="the list of items is public", fractions="scores are counts", negative="scores are counts",
+           missing="scores are counts", zero="items come out")
 def svt_curve(answer):
     """`answer`: (peel(scores, c, epsilon, rng) -> c indices, {epsilon: (F1 of the sparse vector technique, peel)})."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:

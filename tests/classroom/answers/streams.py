@@ -1,12 +1,13 @@
 """Answers for the checkers of the section on using it: right ones, wrong ones and leaks."""
 import functools
+import itertools
 
 import numpy as np
 from checking import stub
 
 from answers.broken_variants import alarms
 from provable_privacy import check
-from provable_privacy.battery.makers import centred, difference, given, kept
+from provable_privacy.battery.makers import centred, clipped, difference, given, kept, laplace, stale, where
 from provable_privacy.check.sparse_vector import streams
 
 several = functools.partial(alarms, lambda c: (2, 4 * c), again="")
@@ -16,6 +17,55 @@ RIGHT = several()
 def spoilt(change):
     """The noise of an answer, in units of its scale, is changed as the answer says."""
     return several(change=lambda noise, answer, far, i: change(answer, noise))
+
+
+BARE = alarms(lambda c: (0, 0), again="")
+
+
+def bare_at_times(answers, threshold, epsilon, c, rng):
+    """Without noise in two of a thousand runs."""
+    yield from (BARE if rng.random() < 0.002 else RIGHT)(answers, threshold, epsilon, c, rng)
+
+
+def redrawn_at_times(answers, threshold, epsilon, c, rng):
+    """A fresh threshold for every ten answers."""
+    for i, answer in enumerate(answers):
+        if i % 10 == 0:
+            level = threshold + rng.laplace(scale=2 / epsilon)
+        passed = bool(answer + rng.laplace(scale=4 * c / epsilon) >= level)
+        c -= passed
+        yield passed
+        if c == 0:
+            return
+
+
+def two_by_two(rng, scale, shape):
+    """From the ninth answer on, two share their noise."""
+    noise = laplace(rng, scale, shape)
+    noise[9::2] = noise[8::2]
+    return noise
+
+
+def values(answers, threshold, epsilon, c, rng):
+    """Yields the noisy answer that passed, which is true in the place of True."""
+    level = threshold + rng.laplace(scale=2 / epsilon)
+    for answer in answers:
+        noisy = float(answer + rng.laplace(scale=4 * c / epsilon))
+        yield noisy if noisy >= level else False
+        c -= noisy >= level
+        if c == 0:
+            return
+
+
+def read_the_rest(answers, *rest):
+    """Reads all answers as soon as it has replied to the first."""
+    answers = iter(answers)
+
+    def read():
+        yield from itertools.islice(answers, 1)
+        yield from list(answers)
+
+    yield from RIGHT(read(), *rest)
 
 
 def one_draw_at_a_time(answers, threshold, epsilon, c, rng):
@@ -74,6 +124,29 @@ def among_the_best(scores, c, epsilon, rng):
     return best[peel()(scores[best], c, epsilon, rng)]
 
 
+def noisy_first(scores, c, epsilon, rng):
+    """In a long list only the best item is drawn with noise."""
+    items = peel()(scores, c, epsilon, rng)
+    rest = [item for item in np.argsort(-scores) if item != items[0]]
+    return items if len(scores) < 100 else [items[0], *rest[: c - 1]]
+
+
+def peel_bare_at_times(scores, c, epsilon, rng):
+    return peel(noise=None if rng.random() < 0.005 else "gumbel")(scores, c, epsilon, rng)
+
+
+def two_share(scores, c, epsilon, rng):
+    """Beyond ten items, two neighbours in the list share their noise."""
+    noise = rng.gumbel(size=len(scores))
+    noise[11::2] = noise[10:-1:2]
+    return np.argsort(-(scores * epsilon / c + noise))[:c]
+
+
+def lead(least):
+    """Without noise where the best item is so far ahead."""
+    return where(lambda scores, c, epsilon: np.diff(np.sort(scores))[-1] >= least, peel(noise=None), peel())
+
+
 def repeating(scores, c, epsilon, rng):
     return [int(np.argmax(scores * epsilon / c + rng.gumbel(size=len(scores)))) for _ in range(c)]
 
@@ -127,6 +200,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_several, several(rho=centred, nu=centred), "write scale="),
     (check.svt_several, several(stops=False), "end after its second True"),
     (check.svt_several, read_ahead, "before its first reply"),
+    (check.svt_several, read_the_rest, "before reply 2"),
+    (check.svt_several, values, "expected True or False"),
+    (check.svt_several, lambda answers, *rest: itertools.chain(RIGHT(answers, *rest), [True]), "must yield nothing"),
     (check.svt_several, lambda *arguments: [False] * 3, "expected a generator"),
     (check.svt_several, given(RIGHT, c=1), "stopped after its first Yes"),
     (check.svt_several, lambda answers, *rest: (1 / 0 for _ in answers), "ZeroDivisionError"),
@@ -196,6 +272,43 @@ LEAKS = [
     (check.svt_several, several(rho=kept())),
     (check.svt_several, alarms(lambda c: (2, 4 * min(c, 3)), again="")),
     (check.svt_several, given(RIGHT, epsilon=lambda epsilon: max(epsilon, 1))),
+    # far below and far above, in numbers and in scales
+    (check.svt_several, spoilt(lambda answer, noise: -np.inf if answer < -25 else noise)),
+    (check.svt_several, spoilt(lambda answer, noise: -np.inf if answer < -1000 else noise)),
+    (check.svt_several, spoilt(lambda answer, noise: np.inf if 300 < answer < 5000 else noise)),
+    (check.svt_several, several(change=lambda noise, answer, far, i: -np.inf if far < -20 else noise)),
+    (check.svt_several, several(change=lambda noise, answer, far, i: np.inf if far > 20 else noise)),
+    (check.svt_several, several(nu=clipped(5))),
+    (check.svt_several, several(rho=clipped(3))),
+    # a threshold of the code, for epsilon, c, the answers, and their number
+    (check.svt_several, given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.15))),
+    (check.svt_several, where(lambda answers, threshold, epsilon, c: epsilon > 12, BARE, RIGHT)),
+    (check.svt_several, where(lambda answers, threshold, *_: threshold > 100, BARE, RIGHT)),
+    (check.svt_several, where(lambda answers, threshold, *_: threshold < 0, BARE, RIGHT)),
+    (check.svt_several, alarms(lambda c: (2, 4 * min(c, 8)), again="")),
+    (check.svt_several, several(change=lambda noise, answer, far, i: noise if i < 9 else 0.0)),
+    (check.svt_several, several(change=lambda noise, answer, far, i: noise if i < 30 else noise / 2)),
+    (check.svt_several, spoilt(lambda answer, noise: 0.0 if isinstance(answer, int) else noise)),
+    # rare events, shared noise, types
+    (check.svt_several, bare_at_times),
+    (check.svt_several, redrawn_at_times),
+    (check.svt_several, several(nu=two_by_two)),
+    (check.svt_several, lambda answers, *rest: (int(r) if answers[0] > 0.5 else r for r in RIGHT(answers, *rest))),
+    # a clear lead, items far behind, a threshold of the code
+    (check.svt_curve, (lead(20), CURVE)),
+    (check.svt_curve, (lead(200), CURVE)),
+    (check.svt_curve, (given(peel(), scores=lambda x: np.where(x < x.max() - 100, -1e9, x)), CURVE)),
+    (check.svt_curve, (where(lambda scores, c, epsilon: len(scores) > 20, peel(noise=None), peel()), CURVE)),
+    (check.svt_curve, (where(lambda scores, c, epsilon: epsilon > 5, peel(noise=None), peel()), CURVE)),
+    (check.svt_curve, (where(lambda scores, *_: scores.dtype.kind == "i", peel(noise=None), peel()), CURVE)),
+    (check.svt_curve, (peel(lambda epsilon, c: epsilon / min(c, 5)), CURVE)),
+    (check.svt_curve, (peel(lambda epsilon, c: max(epsilon, 0.1) / c), CURVE)),
+    # rare events, shared noise, two calls, types
+    (check.svt_curve, (peel_bare_at_times, CURVE)),
+    (check.svt_curve, (noisy_first, CURVE)),
+    (check.svt_curve, (two_share, CURVE)),
+    (check.svt_curve, (stale(peel(), lambda scores, c, epsilon: (*scores, c, epsilon)), CURVE)),
+    (check.svt_curve, (lambda scores, *rest: (list if scores[0] > 3 else np.array)(peel()(scores, *rest)), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: c / epsilon), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: 1.0), CURVE)),
     (check.svt_curve, (among_the_best, CURVE)),
