@@ -5,12 +5,15 @@ import numpy as np
 from scipy.special import bdtrc
 
 from dplib import histograms
-from provable_privacy.battery import Choice, Numbers, Pair, battery
+from provable_privacy.battery import Choice, Numbers, Pair, battery, looks_for
 from provable_privacy.battery.makers import laplace, normal
 from provable_privacy.speech import Wrong, answered, ask, checker, compare_dict
 
 __all__ = ["range_counter", "range_crossing", "range_release", "range_scale", "range_split"]
 
+
+BINS, WHOLE = "counts of bins or days come in", "people and their ages are whole numbers"
+ONE = "one cut comes out"
 
 # -------------------------------------------------------------------------------------- the scale and the use of a tree
 
@@ -213,12 +216,17 @@ TABLES = [
     _tables("four bins / five more in the third", [5, 5, 5, 5], [0, 0, 5, 0], 0.5, 1.38, runs=2500, law=True),
     _tables("eight bins / six more in the first", [0, 0, 40, 7, 0, 1, 9, 5], [6, 0, 0, 0, 0, 0, 0, 0], 0.4, runs=1000,
             law=True),
-    _tables("two bins of thousands / four more in the second", [4000, 2500], [0, 4], 0.5, 1.38, runs=800, law=True),
+    _tables("two bins of thousands, ε = 0.02 / 100 more in the second", [4000, 2500], [0, 100], 0.02, 1.38, runs=800,
+            law=True),
     _tables("8 bins, ε = 0.55 / two more in the last", np.arange(8) % 3, [0] * 7 + [2], 0.55, runs=300),
+    _tables("64 bins of hundreds / one more in the last", 150 + np.arange(64) % 7, [0] * 63 + [1], 0.5, runs=150),
+    _tables("four bins, ε = 9 / one more in the first", [2, 0, 1, 0], [1, 0, 0, 0], 9.0, runs=1200, law=True),
 ]
 
 
 @checker
+@looks_for("far", "quotient", "own", "zero", size=BINS, empty=BINS, contents="a person is in one bin", fractions=WHOLE,
+           negative=WHOLE, missing=WHOLE, order="a level comes out in the order of its nodes")
 def range_release(release):
     """`release(counts, epsilon, rng)`: consistent binary tree, epsilon under add/remove; levels, the root first."""
     looked = battery(release, _bins, TABLES, call=_leaves, mistakes=RELEASES, right=RIGHT_TREE, seed=51)
@@ -228,11 +236,11 @@ def range_release(release):
 
 
 def _on_16_bins(release):
-    long = _tables("16 bins", np.zeros(16, int), np.zeros(16, int), 0.3, 1.0)
-    if min(_leaves(release, long.one, np.random.default_rng(seed)).min() for seed in range(20)) >= 0:
+    empty, full = np.zeros(16, int), 150 * (np.arange(16) == 5)
+    if min(_leaves(release, (empty, 0.3), np.random.default_rng(seed)).min() for seed in range(20)) >= 0:
         raise Wrong("16 empty bins never come out below 0: where the noise is cut there, it no longer cancels in the "
                     "sums; least squares cuts nothing")
-    rows = _tree_rows(16, 2)
+    long, rows = _tables("16 bins", full, empty, 0.3, 1.0), _tree_rows(16, 2)
     variances = np.diag(rows @ np.linalg.inv(rows.T @ rows) @ rows.T)[:15]
     off, sums = _counts_its_levels(release, _leaves, long, rows[:15], variances, 4400)
     bins = np.mean(off**2) / np.mean(long.within**2)             # the standard errors are 0.009: 0.05 by luck: 1e-7
@@ -245,6 +253,10 @@ def _on_16_bins(release):
         raise Wrong(f"on 16 bins the noise of bin {each.argmin() + 1} has {each.min() / each.mean():.2f} times the "
                     "variance that it has on average: a person in any bin is counted on every level, "
                     "and all nodes need noise")
+    halves = np.corrcoef(off.T)[:8, 8:]          # only the root is above both: about -0.03 for the solution
+    if np.abs(halves).max() > 0.25:
+        raise Wrong(f"on 16 bins the noises of two bins far apart depend on each other ({np.abs(halves).max():.2f}): "
+                    "draw a noise for each node")
     apart = np.abs(off[:, 0::2] - off[:, 1::2])                  # what a parent says cancels: two Laplace leaves
     size = np.sqrt(np.mean(apart**2))
     if apart.max() < 3.5 * size:                 # 16 are farther out for normal noise, 200 for Laplace noise
@@ -252,15 +264,23 @@ def _on_16_bins(release):
     if np.mean(apart > 3 * size) < 0.0056:       # 0.0099 for Laplace noise, 0.0027 for normal noise
         raise Wrong("on 16 bins the tails of the noise fall too fast, like those of normal noise: then no ε holds, "
                     "whatever its size")
+    if np.mean(apart > 3 * size) > 0.0127:       # 0.0143 for the difference of the sizes of two Laplace noises
+        raise Wrong("on 16 bins the noises of two neighbours cancel in part: is their sign the same?")
 
 
 def _on_one_bin(release):
-    rng, people = np.random.default_rng(54), 1000 + np.arange(1500) % 2
+    rng, people = np.random.default_rng(54), np.tile([0, 1, 1000, 1001], 700)
     try:
-        noise = [_leaves(release, (np.array([count]), 0.3), rng)[0] - count for count in people]
+        noise = np.array([_leaves(release, (np.array([count]), 0.7), rng)[0] - count for count in people])
     except Wrong as reason:
         raise Wrong(f"on a single bin, which is a tree of one level: {reason}") from None
-    _not_cut_to_whole(np.array(noise), 0.3, "on a single bin, of 1,000 people or of 1,001,")
+    where = "on a single bin, of 0, 1, 1,000 or 1,001 people,"
+    if (exact := np.mean(np.abs(noise) < 1e-9)) > 0.4:           # whole noise: 0.34
+        raise Wrong(f"{where} there is no noise in {exact:.0%} of the cases")
+    _not_cut_to_whole(noise, 0.7, where)
+    size = 0.7 * np.abs(noise).mean()            # 1 for Laplace noise, 0.92 for whole noise; the standard error is 0.02
+    if size < 0.81:
+        raise Wrong(f"{where} the noise at ε = 0.7 has {size:.2f} times the size that it needs: is its scale rounded?")
 
 
 def _counts_its_levels(answer, call, pair, rows, variances, runs, agreed=1.0):
@@ -409,23 +429,30 @@ def _totals(pair):
 
 SEASONS = [
     _seasons("no visits in four days / one on the first", [0, 0, 0, 0], [1, 0, 0, 0], 0.4, runs=500, twice=260),
-    _seasons("four days / two more visits on the third", [3, 0, 2, 5], [0, 0, 2, 0], 0.8, runs=500),
+    _seasons("four days of hundreds / two more visits on the third", [300, 0, 200, 5], [0, 0, 2, 0], 0.8, runs=500),
     _seasons("four days / five more on the first day", [7, 1, 0, 4], [5, 0, 0, 0], 0.5, 1.38, runs=2000, law=True),
     _seasons("eight days / six more on the first day", [2, 3, 0, 0, 1, 2, 2, 9], [6, 0, 0, 0, 0, 0, 0, 0], 0.4,
              runs=800, law=True),
+    _seasons("eight days / one more on the first and one on the third", [2, 3, 0, 0, 1, 2, 2, 9],
+             [1, 0, 1, 0, 0, 0, 0, 0], 0.15, runs=300),
     _seasons("eight days / two more on the last", [0, 3, 0, 0, 1, 2, 2, 0], [0, 0, 0, 0, 0, 0, 0, 2], 0.4, runs=400),
-    _seasons("two days of thousands / one more on the second", [3000, 2000], [0, 1], 0.9, 1.38, runs=1100),
+    _seasons("two days of thousands, ε = 0.02 / 50 more on the second", [3000, 2000], [0, 50], 0.02, 1.38, runs=1100),
     _seasons("16 days / the same days", np.arange(16) % 5, np.zeros(16, int), 1.0, 1.38, runs=100),
+    _seasons("64 days / one more on the first", np.arange(64) % 5, [1] + [0] * 63, 0.5, runs=150),
+    _seasons("one day, ε = 0.7 / two more visits", [4], [2], 0.7, 1.38, runs=4500),
+    _seasons("four days, ε = 9 / one more on the first", [2, 0, 1, 0], [1, 0, 0, 0], 9.0, runs=1200, law=True),
 ]
 
 
 @checker
+@looks_for("far", "quotient", "zero", size=BINS, empty=BINS, contents="a visit is on one day", fractions=WHOLE,
+           negative=WHOLE, missing=WHOLE, order="one total comes out each evening")
 def range_counter(Wall):
     """`Wall(days, epsilon, rng)` with `day(visits)`: the noisy total so far; days a power of two, add/remove."""
     if not isinstance(Wall, type):
         raise Wrong(f"expected a class, got {type(Wall).__name__}")
     looked = battery(Wall, _totals, SEASONS, call=_season, mistakes=WALLS, right=RIGHT_WALL, seed=52)
-    long = _seasons("16 days", np.full(16, 1000), np.zeros(16, int), 0.3)
+    long = _seasons("16 days", 1000 + np.arange(16) % 3, np.zeros(16, int), 0.3)
     blocks, rows, totals = np.array([day.bit_count() for day in range(1, 17)]), _tree_rows(16, 2), np.tri(16)
     agreed = np.mean(np.diag(totals @ np.linalg.inv(rows.T @ rows) @ totals.T) / blocks)
     off, more = _counts_its_levels(Wall, _season, long, np.eye(16), blocks, 1500, agreed)
@@ -447,11 +474,24 @@ def _pays_for_each_day(off, long, agreed):
     if np.abs(noise).max() < 3.3 * np.sqrt(np.mean(noise**2)):   # of 24,000, 23 are farther out if normal, else 200
         raise Wrong(f"on 16 days the noise is cut off: {BEYOND}")
     _not_cut_to_whole(noise[:, ::2], long.one[1], "on the odd days of 16")
+    _independent(noise)
     least = np.diag(inside.T @ agreed @ inside) if _agree(off) else 1.0
     paid = inside @ np.sqrt(node * least / np.maximum(np.mean(noise**2, axis=0), 1e-9)) / 5
     if paid.max() > 1.3:
         raise Wrong(f"in a season of 16 days a visit on day {paid.argmax() + 1} costs {paid.max():.3g} ε: a visit on "
                     "any day lies in a block of every level, and 1/scale of its blocks, added up, may be ε")
+
+
+def _independent(noise):
+    """`Wrong` if two blocks share a noise, its sign or its size; without a root, or if levels agree, 0.8 is possible.
+
+    A wall that prints no total below zero changes no noise here: there are thousands of visits.
+    """
+    for what, of in ("", noise), ("signs of the ", np.sign(noise)), ("sizes of the ", np.abs(noise)):
+        together = np.abs(np.corrcoef(of.T) - np.eye(of.shape[1])).max()
+        if not together < 0.97:
+            raise Wrong(f"on 16 days the {what}noises of two blocks depend on each other ({together:.2f}): each block "
+                        "needs a noise of its own")
 
 
 # -------------------------------------------------------------------------------------------------------- a private cut
@@ -533,12 +573,19 @@ def _lists(what, values, more, low, high, epsilon, often=({}, {}), runs=2500, la
 LISTS = [
     _lists("two of three at 1, the third at 9 / one more at 9", [1, 1, 9], [9], 0, 10, 0.5, runs=1000, law=False),
     _lists("nobody / one person aged 2", [], [2], 0, 8, 0.8, runs=1000, law=False),
-    _lists("six people / three more at the upper end", [1, 1, 2, 6, 6, 6], [7, 7, 7], 0, 8, 1.0, law="exactly"),
+    _lists("three at 5 / one more at 2", [5, 5, 5], [2], 0, 8, 0.6, runs=800, law="exactly"),
+    _lists("two below zero, ε = 6 / one more", [-4, -6], [-6], -31, -1, 6.0, runs=4000, law="exactly"),
     _lists("two people / two more below", [12, 10], [10, 10], 10, 16, 2.0, law="exactly"),
+    _lists("six people / three more at the upper end", [1, 1, 2, 6, 6, 6], [7, 7, 7], 0, 8, 1.0, law="exactly"),
+    _lists("30 people, ε = 0.03 / three more at the lower end", [3, 19, 7, 9, 15, 11] * 5, [2, 2, 2], 0, 21, 0.03,
+           runs=4000, law="exactly"),
+    _lists("200 people, two cuts, ε = 0.03 / one more", [2] * 100 + [1] * 40 + [0] * 60, [0], 0, 3, 0.03, runs=800,
+           law="exactly"),
     _lists("41 people around 20 / the same", list(range(10, 31)) * 2, [], 0, 41, 2.0, ({20: 0.2}, {20: 0.2}),
            runs=400, law=False),
     _lists("400 at 5 and 400 at 7 / one more at 7", [5] * 400 + [7] * 400, [7], 0, 12, 0.7, ({6: 0.2}, {6: 0.2}),
            runs=600, law=False),
+    _lists("three people, 60 cuts / the same", [3, 60, 12], [], 0, 61, 0.5, runs=1500, law="exactly"),
 ]
 
 
@@ -552,6 +599,8 @@ def _whole(answer, arguments, rng):
 
 
 @checker
+@looks_for("far", "own", contents="each row is one number", fractions=WHOLE, missing=WHOLE, order=ONE, shared=ONE,
+           zero=ONE)
 def range_split(split):
     """`split(values, low, high, epsilon, rng)`: a cut near the median, between low and high, drawn at random."""
     def form(pair):

@@ -139,6 +139,26 @@ def wrapped(rng, scale, shape):
     return (laplace(rng, scale, shape) + 2 * scale) % (4 * scale) - 2 * scale
 
 
+def repeated(size):
+    """So many noises, again and again."""
+    return lambda rng, scale, shape: np.resize(laplace(rng, scale, (min(size, *shape),)), shape)
+
+
+def same_signs(rng, scale, shape):
+    """Two neighbours have noise of the same sign."""
+    return np.abs(laplace(rng, scale, shape)) * np.repeat(rng.choice([-1, 1], shape), 2)[: shape[0]]
+
+
+def whole_scale(noisy):
+    """The scale, levels/ε, is rounded to a whole number."""
+    return lambda table, epsilon, rng: noisy(lambda L: max(round(L / epsilon), 1) * epsilon)(table, epsilon, rng)
+
+
+def of_those_there(counts, epsilon, rng):
+    """As many levels as the bins with people in them need."""
+    return tree(lambda L: 1 + math.log2(max(np.count_nonzero(counts), 1)))(counts, epsilon, rng)
+
+
 def on_eight(rng, scale, shape):
     """The first eight nodes of a level have noise."""
     return laplace(rng, scale, shape) * (np.arange(*shape) < 8)
@@ -202,9 +222,9 @@ def turned_round(days, epsilon, rng):
 
 
 def without_root(days, epsilon, rng):
-    """The last day from its two halves: one level less to pay for."""
-    scale = (days.bit_length() - 1) / epsilon
-    levels = [rng.laplace(scale=scale, size=2**d) for d in range(1, days.bit_length())]
+    """The last day from its two halves: one level less to pay for, except where there is one day only."""
+    scale = max(days.bit_length() - 1, 1) / epsilon
+    levels = [rng.laplace(scale=scale, size=2**d) for d in range(min(days - 1, 1), days.bit_length())]
     totals = []
     for day in range(1, days + 1):
         total, start = 0.0, 0
@@ -243,6 +263,28 @@ class Quiet(Stack):
     def day(self, visits):
         said = super().day(visits)
         return said if any(count for _, count, _ in self.blocks) else 0.0
+
+
+class OneSign(Stack):
+    """All blocks have noise of the same sign."""
+
+    def __init__(self, days, epsilon, rng):
+        super().__init__(days, epsilon, rng)
+        self.sign = rng.choice([-1, 1])
+
+    def day(self, visits):
+        super().day(visits)
+        size, count, noisy = self.blocks.pop()
+        self.blocks.append((size, count, count + self.sign * abs(noisy - count)))
+        return sum(noisy for _, _, noisy in self.blocks)
+
+
+class QuietOnMany(Stack):
+    """No noise while some hundreds have come."""
+
+    def day(self, visits):
+        said, total = super().day(visits), sum(count for _, count, _ in self.blocks)
+        return float(total) if 100 < total < 900 else said
 
 
 class Redrawn(Stack):
@@ -296,6 +338,21 @@ def split(factor=1.0, score=balance, candidates=lambda values, cuts: cuts):
 
 def between(values, cuts):
     return cuts[(cuts >= values.min()) & (cuts <= values.max())]
+
+
+def within_reach(values, cuts):
+    """Those whose score is not far below the best."""
+    scores = balance((values[:, None] < cuts).sum(axis=0), len(values))
+    return cuts[scores >= scores.max() - 10]
+
+
+def leads(by):
+    """Whether the best cut is better than all others by so much."""
+    def function(values, low, high, epsilon):
+        scores = np.sort(balance((values[:, None] < np.arange(low + 1, high)).sum(axis=0), len(values)))
+        return len(scores) > 1 and scores[-1] - scores[-2] >= by
+
+    return function
 
 
 def or_first(cut):
@@ -478,6 +535,24 @@ LEAKS = [
     (check.range_release, tree(law=CLIPPED)),
     (check.range_release, tree(law=TOWARDS_ZERO)),
     (check.range_release, where(lambda counts, epsilon: len(counts) > 1, TREE, exact)),
+    (check.range_release, where(lambda counts, epsilon: epsilon > 2, exact, TREE)),                      # large epsilon
+    (check.range_release, given(TREE, epsilon=lambda epsilon: max(epsilon, 0.1))),                       # small epsilon
+    (check.range_release, whole_scale(tree)),
+    (check.range_release, where(lambda counts, epsilon: 100 < counts.max() < 1000, exact, TREE)),        # contents
+    (check.range_release, where(lambda counts, epsilon: len(counts) == 1 and counts[0] < 500, exact, TREE)),
+    (check.range_release, where(lambda counts, epsilon: len(counts) > 16, exact, TREE)),
+    (check.range_release, tree(law=repeated(8))),                                                        # shared noise
+    (check.range_release, tree(law=same_signs)),
+    (check.range_release, of_those_there),
+    (check.range_counter, wall(where(lambda days, epsilon: epsilon > 2, lambda days, epsilon: [0] * days, blocks()))),
+    (check.range_counter, wall(given(blocks(), epsilon=lambda epsilon: max(epsilon, 0.1)))),
+    (check.range_counter, wall(whole_scale(blocks))),
+    (check.range_counter, wall(where(lambda days, epsilon: days == 1, lambda days, epsilon: [0], blocks()))),
+    (check.range_counter, wall(where(lambda days, epsilon: days > 16, lambda days, epsilon: [0] * days, blocks()))),
+    (check.range_counter, QuietOnMany),
+    (check.range_counter, wall(blocks(law=repeated(4)))),
+    (check.range_counter, wall(blocks(law=repeated(8)))),
+    (check.range_counter, OneSign),
     (check.range_counter, wall(blocks(later=0.0))),
     (check.range_counter, wall(blocks(later=0.5))),
     (check.range_counter, wall(blocks(law=CLIPPED))),
@@ -497,4 +572,15 @@ LEAKS = [
     (check.range_split, THOSE_THERE),
     (check.range_split, where(lambda values, *_: len(values) > 1, SPLIT, lambda v, low, *_: low + 1 + len(v))),
     (check.range_split, where(lambda values, *rest: len(values) < 100, SPLIT, median)),
+    (check.range_split, where(lambda values, low, high, epsilon: epsilon > 5, best_of_ties, SPLIT)),     # large epsilon
+    (check.range_split, given(SPLIT, epsilon=lambda epsilon: max(epsilon, 0.1))),                        # small epsilon
+    (check.range_split, split(candidates=within_reach)),                                                 # far
+    (check.range_split, where(leads(3), best, SPLIT)),
+    (check.range_split, where(leads(20), best, SPLIT)),
+    (check.range_split, where(lambda values, low, *rest: low < 0, best, SPLIT)),                         # negative
+    (check.range_split, where(lambda values, *rest: 9 < len(values) < 41, best, SPLIT)),                 # sizes
+    (check.range_split, where(lambda values, *rest: 41 < len(values) < 700, best, SPLIT)),
+    (check.range_split, where(lambda values, *rest: len(values) > 1 and np.ptp(values) == 0, best, SPLIT)),
+    (check.range_split, where(lambda values, low, high, epsilon: high - low == 3, best, SPLIT)),
+    (check.range_split, where(lambda values, low, high, epsilon: high - low > 42, best, SPLIT)),
 ]
