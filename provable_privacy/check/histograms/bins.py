@@ -4,13 +4,15 @@ import itertools
 
 import numpy as np
 
-from provable_privacy.battery import Choice, Pair, battery
+from provable_privacy.battery import Choice, Pair, battery, looks_for
 from provable_privacy.entries import Number, entries
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import checker
 
 __all__ = ["bins_lattice", "bins_parts", "bins_private", "hist_bins"]
 
+
+ONE = "one number of bins comes out"
 
 # ------------------------------------------------------------------------------------------------------------- the risk
 
@@ -185,6 +187,15 @@ def _pair(what, values, moved, candidates, epsilon, release, runs=400, **setting
     return Pair(what, one, two, claims, runs=runs, **settings)
 
 
+def _tied(n, epsilon, **settings):
+    """Two candidates with scores that are nearly equal: one person decides which of them is the better."""
+    values = [0.0, 1.0, *(n - 3) * [0.505], 0.512]           # all but two share a 60th; if the last moves, a 59th
+    gaps = [np.subtract(*_scores(np.array([*values[:-1], last]), (60, 59), np.inf)) for last in (0.512, 0.495)]
+    release = np.sqrt(8 * (60**2 - 59**2) / np.mean(gaps)) / n
+    return _pair(f"{n} people, two numbers of bins as good / the last moved, one is better", values, [0.495],
+                 (1, 60, 59), epsilon, release, **settings)
+
+
 STEEP = np.repeat([0.99, 1.0], [30, 270])
 EVEN = (np.arange(300) + 0.5) / 300
 PAIRS = [
@@ -207,10 +218,18 @@ PAIRS = [
           often=({1: 0.97}, {1: 0.97})),
     _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.4, 1.4, runs=9500,
           watch=(40, 39)),
+    _pair("two who share a 40th, ε = 9 / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 9.0, 2.85, runs=2500,
+          law=True),
+    _pair("300 people who share a 40th, ε = 0.02 / 100 moved, so that all share a 39th", 200 * [0.505] + 100 * [0.52],
+          100 * [0.495], (40, 39), 0.02, 0.0195, runs=3000, watch=(40, 39)),
+    *(_tied(n, 0.4) for n in (5, 30, 400)),
 ]
 
 
 @checker
+@looks_for("far", "own", size="a row is replaced", empty="the score needs two people",
+           contents="each row is one number", negative="values lie in [0, 1]", missing="values lie in [0, 1]",
+           order=ONE, shared=ONE, zero=ONE)
 def bins_private(choose):
     """`choose(values, candidates, epsilon, epsilon_release, rng)`: a candidate, by the exponential mechanism."""
     def form(pair):

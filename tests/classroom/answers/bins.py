@@ -75,6 +75,13 @@ def own_price(scores, *, sensitivity, epsilon, rng):
     return mechanisms.exponential(scores / sensitivity, sensitivity=1, epsilon=epsilon, rng=rng)
 
 
+def sure_of_a_lead(scores, *, sensitivity, epsilon, rng):
+    """The best without noise, if its lead is large for the noise that it should have."""
+    second, first = np.sort(scores)[-2:]
+    pick = exact if (first - second) * epsilon > 2 * 3 * sensitivity else gumbel
+    return pick(scores, sensitivity=sensitivity, epsilon=epsilon, rng=rng)
+
+
 def once():
     """Draws the noise of each candidate in the first call, and keeps it."""
     kept = {}
@@ -225,4 +232,15 @@ LEAKS = [
     (check.bins_private, where(lambda values, *rest: len(values) > 99, BEST, CHOICE)),
     (check.bins_private, given(CHOICE, values=to_the_ends)),
     (check.bins_private, fixed_seed(CHOICE)),
+    (check.bins_private, where(lambda values, ms, epsilon, release: epsilon > 4, BEST, CHOICE)),         # large epsilon
+    (check.bins_private, given(CHOICE, epsilon=lambda epsilon: max(epsilon, 0.1))),                      # small epsilon
+    (check.bins_private, where(lambda values, *rest: 2 < len(values) < 10, BEST, CHOICE)),               # sizes
+    (check.bins_private, where(lambda values, *rest: 10 < len(values) < 100, BEST, CHOICE)),
+    (check.bins_private, where(lambda values, *rest: len(values) > 300, BEST, CHOICE)),
+    (check.bins_private, where(lambda values, ms, *rest: len(ms) == 3, BEST, CHOICE)),
+    (check.bins_private, where(lambda values, ms, *rest: max(ms) > 40, BEST, CHOICE)),
+    (check.bins_private, where(lambda values, *rest: values.min() == 0 or values.max() == 1, BEST, CHOICE)),
+    (check.bins_private, where(lambda values, ms, epsilon, release: 1 < release < 10, BEST, CHOICE)),
+    (check.bins_private, choice(pick=sure_of_a_lead)),
+    (check.bins_private, given(CHOICE, values=lambda values: np.clip(values, *np.quantile(values, [0.05, 0.95])))),
 ]
