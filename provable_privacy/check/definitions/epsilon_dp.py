@@ -5,13 +5,15 @@ import math
 import numpy as np
 
 from dplib.distributions import exact_epsilon
-from provable_privacy.battery import Crowd, Labels, Numbers, Pair, battery, drawn
+from provable_privacy.battery import Crowd, Labels, Numbers, Pair, battery, drawn, looks_for
 from provable_privacy.entries import Number, entries
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import checker
 
 __all__ = ["dp_belief", "dp_epsilon", "dp_means", "dp_respond", "dp_survey", "dp_unit", "dp_user"]
 
+
+ONE_ANSWER, RATING = "a person has one answer", "a row names a user and their stars"
 
 # ------------------------------------------------------------------------------------------------ the unit of privacy
 
@@ -158,13 +160,20 @@ def dp_means():
 # ------------------------------------------------------------------------------------------------- randomized response
 
 @functools.cache
-def _answering(truth=lambda e, k: e / (e + k - 1), lie=lambda rng, k, n: rng.integers(1, k, n), same=None):
-    """Randomized response, right unless told otherwise; `same(n)` gives for each person whose coins are used."""
+def _answering(
+    truth=lambda e, k: e / (e + k - 1), lie=lambda rng, k, n: rng.integers(1, k, n), same=None, one_coin=False
+):
+    """Randomized response, right unless told otherwise; `same(n)` gives for each person whose coins are used.
+
+    With `one_coin` everybody lies or nobody, and each has a lie of their own.
+    """
     def respond(values, k, epsilon, rng):
         n = len(values)
         honest, shift = rng.random(n) < truth(math.exp(epsilon), k), lie(rng, k, n)
         if same is not None:
             honest, shift = honest[same(n)], shift[same(n)]
+        if one_coin:
+            honest = honest[:1]
         return np.where(honest, values, (values + shift) % k)
 
     return respond
@@ -189,6 +198,9 @@ RESPONSES = {
         _answering(lie=lambda rng, k, n: np.ones(n, int)),
     "one coin for everybody: all tell the truth together or lie together, so whoever knows one true answer knows all; "
     "toss for each person": _answering(same=lambda n: np.zeros(n, int)),
+    "one coin for everybody: all tell the truth together or lie together, though each with a lie of their own; toss "
+    "for each person":
+        _answering(one_coin=True),
     "neighbours in the list share their coins, so the reports are not independent and reveal more together":
         _answering(same=lambda n: np.arange(n) // 2 * 2),
     "people half a list apart share their coins, so the reports are not independent and reveal more together":
@@ -203,7 +215,7 @@ def _people(low, high, k, epsilon, calls=6):
     def cells(got, coins):
         return Labels(len(coins), k).read(got)
 
-    return Crowd(f"person who says {low}, k = {k} / person who says {high}, k = {k}",
+    return Crowd(" / ".join(f"person who says {said}, k = {k}, ε = {epsilon:.3g}" for said in (low, high)),
                  lambda coins: (np.where(coins, high, low), k, epsilon), cells, 6000, ((epsilon, 0.0),),
                  (low, high), calls=calls, words=("reports", "sent", "answer"), within=0.5,
                  share=0.975 * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
@@ -221,14 +233,22 @@ SURVEYS = [
     _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8,
             runs=1500),
     _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
+    _survey("150 people, k = 2 / the last says something else", np.arange(150) % 2, [*np.arange(149) % 2, 0], 2, 0.6,
+            runs=500),
 ]
 CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0), _people(0, 8, 9, 1.6, calls=9)] + [
+    _people(1, 0, 2, 0.1), _people(0, 1, 2, 7.5, calls=16), _people(11, 3, 30, 2.5),       # few tell lies on the second
+] + [
     _people(*np.random.default_rng([31, i]).permutation(case["k"])[:2].tolist(), case["k"], case["epsilon"])
     for i, case in enumerate(drawn(3, 31, k=(3, 9), epsilon=(0.3, 2.2)))
 ]
 
 
 @checker
+@looks_for("rare", size=ONE_ANSWER, empty=ONE_ANSWER, contents=ONE_ANSWER, fractions="an answer is one of a list",
+           negative="an answer is one of a list", missing="an answer is one of a list", far="answers have no distance",
+           quotient="coins have no scale", zero="coins have no scale",
+           order="the reports come out in the order of the people")
 def dp_respond(respond):
     """`respond(values, k, epsilon, rng)`: randomized response for k answers, an array of reports."""
     seen = battery(respond, lambda pair: Labels(len(pair.one[0]), pair.one[1]), SURVEYS, crowds=CROWDS,
@@ -313,6 +333,7 @@ RELEASES = {
         _release(bound="rows"),
     "private, but with about twice the noise it needs: add/remove moves the count by B":
         _release(lambda u, s, B, e: 2 * B / e),
+    "there is no noise": _release(lambda u, s, B, e: 0),
     "half the noise that is needed": _release(lambda u, s, B, e: B / e / 2),
     "the noise follows the heaviest user of this table; a scale that depends on the data gives somebody away by its "
     "width":
@@ -353,7 +374,13 @@ USERS = [
     _users("no rows / one user with 30 fives", [], [(30, 0)], 4, 1.0, runs=3000, law=True, twice=740),
     _users("no rows / one user with one five", [], [(1, 0)], 3, 0.8, runs=800),
     _users("two users without a five / the same and one with two fives", [(0, 3), (0, 1)], [(2, 0)], 1, 1.0, runs=3000),
-    _users("one user with nine fives / the same and one with four", [(9, 0)], [(4, 0)], 40, 1.3, runs=800),
+    _users("one user with nine fives / the same and one with 80", [(9, 0)], [(80, 0)], 60, 1.3, runs=3000),
+    _users("six users, ε = 0.7 / the same and one with three fives", MANY[:6], [(3, 1)], 1, 0.7, runs=7000, law=True),
+    _users("two users, ε = 0.02 / the same and 50 with a five", [(2, 1), (7, 0)], 50 * [(1, 0)], 3, 0.02, runs=1500),
+    _users("200 users, 1,300 rows / the same and one with two fives", 200 * [(6, 0)] + 90 * [(0, 1)], [(2, 0)], 5, 0.9,
+           runs=150),
+    _users("three users, ε = 9 / the same and one with a five", [(1, 2), (1, 0), (0, 1)], [(1, 0)], 2, 9.0, runs=1200,
+           law=True),
     _users("five users / the same and three with 12 fives", FEW, 3 * [(12, 0)], 4, 0.6, runs=4000, law=True),
     _users("60 users, 350 rows / the same and two with 40 fives each", MANY, 2 * [(40, 2)], 3, 0.7, runs=1000),
     *(_town(case, [32, i])
@@ -362,6 +389,8 @@ USERS = [
 
 
 @checker
+@looks_for("contents", "far", "quotient", "own", "zero", fractions=RATING, negative=RATING, missing=RATING,
+           order="one number comes out", shared="one number comes out")
 def dp_user(release):
     """`release(users, stars, B, epsilon, rng)`: five-star ratings, at most B of a user, private for a user."""
     seen = battery(release, Numbers(), USERS, mistakes=RELEASES, right=_release(), seed=32)

@@ -127,6 +127,13 @@ def sixty_four_bits(seed):
     return function
 
 
+def all_or_nobody(values, k, epsilon, rng):
+    """One coin says whether all tell the truth; each has a lie of their own."""
+    if rng.random() < math.exp(epsilon) / (math.exp(epsilon) + k - 1):
+        return values
+    return (values + rng.integers(1, k, len(values))) % k
+
+
 def quota(values, k, epsilon, rng):
     honest = rng.permutation(len(values)) < round(len(values) * math.exp(epsilon) / (math.exp(epsilon) + k - 1))
     return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
@@ -138,6 +145,28 @@ def somebody_lies(values, k, epsilon, rng):
         reports = RESPOND(values, k, epsilon, rng)
         if len(values) < 2 or (reports != values).any():
             return reports
+
+
+def repeated(size):
+    """So many coins, again and again."""
+    def function(values, k, epsilon, rng):
+        whose = np.arange(len(values)) % size
+        honest = rng.random(len(values)) < math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+        return np.where(honest[whose], values, (values + rng.integers(1, k, len(values))[whose]) % k)
+
+    return function
+
+
+def in_twos(values, k, epsilon, rng):
+    """The coins of the second half are those of the first, turned round."""
+    coins = rng.random((len(values) + 1) // 2)
+    honest = np.append(coins, 1 - coins)[: len(values)] < math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+    return np.where(honest, values, (values + rng.integers(1, k, len(values))) % k)
+
+
+def whole_scale(users, stars, B, epsilon, rng):
+    """The scale of the noise, B/ε, is rounded to a whole number if it is more than 1."""
+    return EXACT(users, stars, B, epsilon, rng) + rng.laplace(scale=round(B / epsilon) if B > epsilon else B / epsilon)
 
 
 def remembers():
@@ -203,7 +232,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_respond, respond(lambda e, k: (e - 1) / (e + k - 1)), "the truth too; yours"),
     (check.dp_respond, respond(lambda e, k: 1.2 / (1.2 + k - 1)), "at least should be"),
     (check.dp_respond, respond(way="next"), "always the next answer"),
-    (check.dp_respond, respond(shared="everybody"), "one coin for everybody"),
+    (check.dp_respond, respond(shared="everybody"), "one coin for everybody: all tell the truth together or lie"),
+    (check.dp_respond, all_or_nobody, "though each with a lie of their own"),
     (check.dp_respond, respond(shared="pairs"), "neighbours in the list share"),
     (check.dp_respond, respond(shared="halves"), "half a list apart share"),
     (check.dp_respond, then(RESPOND, lambda out, table, rng: rng.permutation(out)), "in another order than the people"),
@@ -286,6 +316,20 @@ LEAKS = [
     (check.dp_respond, given(RESPOND, k=2)),
     (check.dp_respond, remembers()),
     (check.dp_respond, somebody_lies),
+    (check.dp_respond, where(lambda values, k, epsilon: epsilon > 5, TRUTH, RESPOND)),                   # large epsilon
+    (check.dp_respond, where(lambda values, k, epsilon: k - 1 < 0.001 * math.exp(epsilon), TRUTH, RESPOND)),
+    (check.dp_respond, given(RESPOND, epsilon=lambda epsilon: max(epsilon, 0.2))),                       # small epsilon
+    (check.dp_respond, where(lambda values, k, epsilon: 9 < len(values) < 1000, TRUTH, RESPOND)),        # sizes
+    (check.dp_respond, where(lambda values, k, epsilon: k > 9, TRUTH, RESPOND)),
+    (check.dp_respond, repeated(10)),                                                                    # shared coins
+    (check.dp_respond, repeated(64)),
+    (check.dp_respond, in_twos),
+    (check.dp_user, where(lambda users, stars, B, epsilon: epsilon > 2, EXACT, USER)),                   # large epsilon
+    (check.dp_user, given(USER, epsilon=lambda epsilon: max(epsilon, 0.1))),                             # small epsilon
+    (check.dp_user, whole_scale),
+    (check.dp_user, where(lambda users, stars, B, epsilon: len(users) > 400, EXACT, USER)),              # sizes
+    (check.dp_user, where(lambda users, stars, B, epsilon: B > 40, EXACT, USER)),
+    (check.dp_user, five_stars(lambda B, epsilon: B / epsilon / (2 if B > 9 else 1))),
     (check.dp_user, where(lambda users, stars, B, epsilon: not (stars == 5).any(), EXACT, USER)),
     (check.dp_user, where(lambda users, stars, B, epsilon: len(users) == 0, EXACT, USER)),
     (check.dp_user, where(lambda users, stars, B, epsilon: len(users) == 1, EXACT, USER)),
