@@ -224,7 +224,8 @@ def number(value, what, *, finite=True, whole=False):
     """
     value = float(numbers(value, (), what, finite))
     if whole and math.isfinite(value) and value != round(value):
-        raise Wrong(of(what, f"expected a whole number, got {value:g}"))
+        near = f"{math.floor(value):g} or {math.ceil(value):g}"
+        raise Wrong(of(what, f"expected a whole number, got {value:g}: which does what is asked, {near}?"))
     return value
 
 

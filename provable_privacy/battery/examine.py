@@ -152,7 +152,7 @@ def _told(form, pair, x, world, outputs):
     sorts = [names.setdefault(sort_of(output), len(names)) for output in outputs]
     try:
         still(pair, x, world, 0.1 * LEVEL)
-        columns = chain([look_of_sorts(sorts, list(names))], form.statistics(x, pair, search & (world == 0)))
+        columns = chain(form.statistics(x, pair, search & (world == 0)), [look_of_sorts(sorts, list(names))])
         hunt(pair, columns, world, pair.claims, 0.8 * LEVEL, search, form.known(x, pair))
         memory(form, pair, x, world)
     except Telling as event:

@@ -386,10 +386,15 @@ class Looks:
                 )
 
     def all_together(self):
-        """The sum of all outputs, and the combination with the least noise if it has none."""
+        """The sum of all outputs, that of the sizes of noises, and the combination without noise that moves most."""
         yield Column(
             "the sum of all outputs", tidy(self.x.sum(axis=1)), "the noises cancel in the sum, which is exact: "
         )
+        for table, less in (("first", 0.0), ("second", self.moved))[: 1 + self.moved.any()]:
+            yield Column(
+                f"the sum of the sizes of the noises, as seen from the {table} table,",
+                tidy(np.abs(self.noise - less).sum(axis=1)),
+            )
         few = self.noise[self.search][:1000]
         if len(few) < 2 * len(self.names):
             return

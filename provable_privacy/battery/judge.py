@@ -131,7 +131,7 @@ class _Battery:
             sorts = self.sorts[place] = np.append(self.sorts.get(place, []), sorts)
             if pair.claims:
                 still(pair, x, world, self.levels.still)
-                columns = chain([self.run.look_of_sorts(sorts)], form.statistics(x, pair, (world == 0) & _half(size)))
+                columns = chain(form.statistics(x, pair, (world == 0) & _half(size)), [self.run.look_of_sorts(sorts)])
                 hunt(pair, columns, world, pair.claims, self.levels.private, _half(size), form.known(x, pair))
             useful(form, pair, x, world, self.levels.useful)
             if not quick:

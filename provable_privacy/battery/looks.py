@@ -45,6 +45,34 @@ def memory(form, pair, x, world):
             )
 
 
+def entangled(noise):
+    """Two outputs (i, j) whose noises have the same sign, or the same size, in nearly all of 100 calls; or None.
+
+    `noise` has a row for each call. Two of 600 independent columns do so with probability below 1e-9, if few are 0.
+    """
+    found = []
+    for x in (np.sign(noise), np.abs(noise) > np.median(np.abs(noise))):
+        x = x - x.mean(axis=0)
+        size = np.sqrt((x**2).sum(axis=0))
+        together = np.abs(np.triu(x.T @ x / np.maximum(np.outer(size, size), 1e-9), 1))
+        i, j = np.unravel_index(together.argmax(), together.shape)
+        found.append((together[i, j], (int(i), int(j))))
+    most, places = max(found)
+    return places if most > 0.75 else None
+
+
+def echo(noise):
+    """How many places on, in one row of very many noises, the sign or the size comes again too often; or None."""
+    n = len(noise)
+    for x in (np.sign(noise), np.abs(noise) > np.median(np.abs(noise))):
+        x = x - x.mean()
+        together = np.fft.irfft(np.abs(np.fft.rfft(x, 2 * n)) ** 2)[1 : n - 99] / max((x**2).mean(), 1e-9)
+        together = np.abs(together) / np.sqrt(np.arange(n - 1, 99, -1))  # in standard errors
+        if together.max() > 7:
+            return int(together.argmax()) + 1
+    return None
+
+
 def alike(x, world, y, guess, views=()):
     """Smallest p-value of chi-square tests between two samples, by outputs and their pairs, times their number."""
 

@@ -131,7 +131,7 @@ def luck(seed):
     return Luck(np.random.PCG64(seed))
 
 
-SORTS = "the type of what comes out, or the sign of a zero, tells the tables apart; give the same, such as float(...): "
+SORTS = "the type of what comes out, which must be the same on every table, such as float(...),"
 
 
 def sort_of(value):
@@ -153,7 +153,7 @@ def sort_of(value):
 
 def look_of_sorts(sorts, names):
     """The column of the sorts of outputs: numbers, and the name of each."""
-    return Column("the type of what comes out", np.asarray(sorts, dtype=float), SORTS, lambda code: names[int(code)])
+    return Column(SORTS, np.asarray(sorts, dtype=float), show=lambda code: names[int(code)])
 
 
 def changed(arguments, given):

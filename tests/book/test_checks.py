@@ -17,9 +17,11 @@ PAGE = ROOT / "reference" / "checks.md"
 BEGIN, END = "% which leaks: made by tests/book/test_checks.py\n", "% end of which leaks\n"
 
 
-def mechanisms():
-    """(section, name, checker, solutions) of each exercise whose answers are tested for leaks."""
-    for section in results.exercises():
+def mechanisms(names=()):
+    """(section, name, checker, solutions) of each exercise whose answers are tested for leaks; or of the named ones."""
+    for section, exercises in results.exercises().items():
+        if names and not {*names} & {*exercises}:
+            continue
         checkers = importlib.import_module(f"provable_privacy.check.{section}")
         answers = importlib.import_module(f"answers.{section.rpartition('.')[2]}")
         for name in checkers.__all__:
@@ -90,7 +92,7 @@ def test_a_checker_without_a_declaration_is_seen(monkeypatch):
 
 def show(names):
     """Print what some checkers look for."""
-    for checkers, name, checker, solution in mechanisms():
+    for checkers, name, checker, solution in mechanisms(names):
         if name in names:
             kinds, senseless = looked_for(checkers, checker, solution), getattr(checker, "senseless", {})
             print(f"{name}: {', '.join(kind for kind in KINDS if kind in kinds)}")

@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from dplib import sensitivity as sens
 from dplib.budget import Budget
-from provable_privacy.battery import Choice, Numbers, Pair, battery
+from provable_privacy.battery import Choice, Numbers, Pair, battery, looks_for, luck
 from provable_privacy.battery.makers import gumbel, normal
 from provable_privacy.entries import Number, Together, entries
 from provable_privacy.speech import Wrong, answered, ask, checker
@@ -64,12 +64,14 @@ WINNERS = {
     "who is":
         _winning(present=True),
     "normal noise has no ε at all: a name far behind betrays every row": _winning(law=normal),
+    "the largest count wins without luck, however large ε is; a large ε needs its noise too":
+        _winning(lambda m, e, s: 1e9),
 }
 
 
 def _votes(what, one, two, persons, most, epsilon, strangers=0, **settings):
     """Rows that name lists A, B, ... so often; `two` has the rows of `persons` more people."""
-    names = tuple(f"list {letter}" for letter in "ABCDEF"[: len(one)])
+    names = tuple(f"list {letter}" for letter in "ABCDEFG"[: len(one)])
     tables = []
     for counts in (one, two):
         rows = [name for name, count in zip(names, counts) for _ in range(count)] + ["nobody"] * strangers
@@ -89,7 +91,15 @@ VOTES = [
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, law=True, **A),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
-    _votes("counts 0, 4 / four people more for A", [0, 4], [4, 4], 4, 1, 1.0, runs=20_000, **A),
+    _votes("counts 0, 5, ε = 0.68 / five people more for A", [0, 5], [5, 5], 5, 1, 0.68, runs=14_000,
+           looks=("quotient",), **A),
+    _votes("counts 0, 10, ε = 2 / twelve rows of one person for A", [0, 10], [12, 10], 1, 12, 2.0, runs=2500,
+           looks=("contents",), **A),
+    _votes("counts 0, 40, ε = 0.1 / forty people more for A", [0, 40], [40, 40], 40, 1, 0.1, 9, runs=6000,
+           looks=("far",), **A),
+    _votes("three strangers only / one more for C", [0, 0, 0], [0, 0, 1], 1, 1, 1.0, 3, runs=800),
+    _votes("seven counts, ε = 6 / twelve rows of one person for B", [16, 6, 3, 0, 0, 14, 0], [16, 18, 3, 0, 0, 14, 0],
+           1, 12, 6.0, runs=3000, law=True),
 ]
 
 
@@ -110,10 +120,29 @@ def _far_ahead(winner):
                         f"got {name!r}"[:200])
 
 
+BEHIND, LEAD, CALLS = 200, 9, 4000               # each has a chance of at least e^-9/2: all together 49 calls
+
+
+def _not_always_the_first(choose):
+    """`Wrong` where a lead of 9 in units of the rate is taken for certain: 200 others stand so far behind."""
+    if not sum(choose() for _ in range(CALLS)):
+        raise Wrong(f"one of {BEHIND + 1} is ahead of all others by {LEAD} in units of the rate, and is chosen in all "
+                    f"of {CALLS:,} runs. Each other needs its small chance, about e^-{LEAD}: where it has none, it is "
+                    "possible on one table and impossible on another")
+
+
+ONE_CHOICE = {"order": "one outcome comes out", "shared": "one outcome comes out", "zero": "no number comes out"}
+
+
 @checker
+@looks_for("rare", **ONE_CHOICE, fractions="names come in", negative="names come in", missing="names come in",
+           straddles="nothing is compared with a threshold", own="the sensitivity comes in")
 def em_winner(winner):
     """`winner(rows, candidates, most, epsilon, rng)`: a name, by the exponential mechanism at rate epsilon/most."""
     _far_ahead(winner)
+    rng, names = luck(90), [f"list {i}" for i in range(BEHIND + 1)]
+    case = ["list 0"] * 2 * LEAD, names, 1, 0.5
+    _not_always_the_first(lambda: _named(winner, (list(case[0]), list(names), *case[2:]), rng) != "list 0")
     seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS,
                    right=WINNER, seed=91)
     return f"named nearly as often as the rate allows; {seen}"
@@ -232,6 +261,10 @@ SCORES = [
     _scores([-2000, -2003], [-2003, -2000], 3.0, 0.5, runs=1500, watch=(0,)),
     _scores([0, 9, 9], [1, 8, 8], 1.0, 1.0, False, runs=2000),
     _scores([33, 0, 0], [30, 3, 3], 3.0, 0.3, False, runs=8000, watch=(1,)),
+    _scores([-4.5, -2.25, -7.1, -3.6, -9, -5.2, -6.6], [-4.1, -2.95, -7.8, -2.9, -8.3, -5.9, -5.9], 0.7, 1.0,
+            runs=4000, looks=("quotient",)),
+    _scores([5, 4.6], [4.6, 5], 1.0, 7.0, runs=3000),
+    _scores([600, 0, 0], [570, 30, 30], 30.0, 0.1, runs=3000, looks=("far",)),
 ]
 
 
@@ -243,8 +276,14 @@ def _index(flip, arguments, rng):
 
 
 @checker
+@looks_for("rare", **ONE_CHOICE, size="scores come in, and no table", empty="scores come in, and no table",
+           contents="each score is one number", missing="a score is a finite number",
+           straddles="nothing is compared with a threshold", own="the sensitivity comes in")
 def em_flip(flip):
     """`flip(scores, sensitivity, epsilon, rng)`: an index, by permute-and-flip."""
+    rng, scores = luck(90), np.append(np.zeros(BEHIND), 2.0 * LEAD)
+    answered(flip, scores.copy(), 1.0, 1.0, rng)
+    _not_always_the_first(lambda: _index(flip, (scores.copy(), 1.0, 1.0), rng) != BEHIND)
     seen = battery(flip, lambda pair: Choice(tuple(range(len(pair.one[0]))), "the index"), SCORES, call=_index,
                    mistakes=FLIPS, right=FLIP, seed=92)
     return f"the law of permute-and-flip; {seen}"
@@ -297,6 +336,7 @@ MEDIANS = {
     "the score is centred one half too far to the left": _median(shift=lambda n: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda n: -0.5),
     "evenly on the range, whatever the values are": _median(0.0),
+    "the step in the middle is taken without luck, however large ε is; a large ε needs its noise too": _median(100.0),
 }
 
 
@@ -322,14 +362,21 @@ EARNERS = [
              runs=800, law=True),
     _earners("41 values, twelve of them infinite / the same and a trillion", INFINITE, [1e12], 0.0, 1000.0, 1.0, 40.0,
              0.8, runs=400),
-    _earners("300 values / the same and two at the top", list(np.linspace(100, 900, 300)), [900.0] * 2, 0.0, 1000.0,
-             1.0, 4.0, 0.77, runs=400),
+    _earners("1,200 values / the same and two at the top", list(np.linspace(100, 900, 1200)), [900.0] * 2, 0.0, 1000.0,
+             1.0, 1.0, 0.77, runs=1000, law=True),
     _earners("110 values, nearly all at the ends / the same and 23 at the bottom", ENDS, [0.0] * 23, 0.0, 10.0, 0.1,
              10.0, 0.99, runs=1100, law=True),
     _earners("two equal values / the same and two at the top", [1.0, 1.0], [9.0, 9.0], -8.0, 10.0, 1.0, 18.0, 0.99,
              runs=3500),
     _earners("one value / the same and one at the bottom", [1.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=4500),
     _earners("two values / the same and one at the bottom", [1.0, 9.0], [0.0], 0.0, 10.0, 2.0, 10.0, 0.99, runs=3500),
+    _earners("one NaN / the same and one at the top", [math.nan], [10.0], 0.0, 10.0, 1.0, 10.0, 0.99, runs=600),
+    _earners("two values above the range / the same and one below", [-0.5, 3.0], [-99.0], -8.0, -1.0, 1.0, 7.0, 0.99,
+             runs=600),
+    _earners("60 values in the middle, ε = 0.05 / the same and five at the top", np.linspace(400, 600, 60),
+             [1000.0] * 5, 0.0, 1000.0, 0.05, 1000.0, 0.99, runs=2500, law=True, looks=("own", "far")),
+    _earners("three values next to 5, ε = 6 / the same and 9", [4.99, 5.0, 5.01], [9.0], 0.0, 10.0, 6.0, 10.0, 0.99,
+             runs=2000, law=True),
 ]
 
 
@@ -365,9 +412,18 @@ def _published(median):
     if answered(median, np.full(2000, math.e), 0.0, 10.0, 1.0, Budget(1.0), rng) == math.e:
         raise Wrong(f"2,000 equal values, {math.e:.4f}, came out exactly: a step of length 0 must have no chance at "
                     "all, or it publishes a value")
+    values = np.sqrt([2.0, 3, 5, 7, 11, 13, 17, 19])
+    got = [answered(median, values.copy(), 0.0, 10.0, 1.0, Budget(1.0), rng) for _ in range(1500)]
+    exact = np.isin(np.array(got, dtype=float).ravel(), values)
+    if exact.sum() > 1:
+        raise Wrong(f"in {exact.sum()} of {exact.size:,} calls a value of the table came out exactly, with all its "
+                    "digits; draw a number inside of the step")
 
 
 @checker
+@looks_for("rare", order="one number comes out", shared="one number comes out", contents="each row is one number",
+           straddles="only the range decides, and values lie on both sides of it", quotient="the rate is ε itself",
+           zero="the answer is drawn from the range, and no noise is added")
 def em_median(median):
     """`median(values, low, high, epsilon, budget, rng)`: by the exponential mechanism at rate epsilon."""
     answered(median, np.array([8.0, 1.0, 4.0]), 0.0, 10.0, 1.0, Budget(10.0), np.random.default_rng(93))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dplib import data_dependent
 from dplib.svt import log_laplace_cdf
-from provable_privacy.battery import Numbers, Pair, battery
+from provable_privacy.battery import Numbers, Pair, battery, looks_for
 from provable_privacy.battery.laws import compare
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import Wrong, answered, ask, checker, number
@@ -248,12 +248,14 @@ def _tested(value, distance, other, nearer, bound, epsilon, delta, **settings):
 
 
 TESTED = [
-    _tested(-7.0, 4, -7.3, 3, 0.3, 2.0, 0.02),
+    _tested(-700.0, 4, -700.03, 3, 0.03, 2.0, 0.02, looks=("straddles",)),
     _tested(50.0, 0, 900.0, 0, 2.0, 1.0, 0.05, runs=10_000),
-    _tested(1000.0, 9, 1030.0, 10, 30.0, 0.5, 0.1),
+    _tested(1000.0, 29, 1400.0, 30, 400.0, 0.1, 0.1, looks=("far",)),
     _tested(0.0, 500, 1.0, 499, 1.0, 1.0, 0.01, twice=800),
-    _tested(0.0, 26, 2.0, 25, 2.0, 1.0, 1e-6),
+    _tested(0.0, 40, 2.0, 39, 2.0, 1.0, 1e-9, looks=("straddles",)),
     _tested(5.0, 0, 6.0, 1, 1.0, 3.0, 0.3),
+    _tested(5.0, 4, 5.7, 3, 0.7, 1.0, 0.3, looks=("quotient",)),
+    _tested(3.0, 2, 3.4, 1, 0.4, 7.0, 0.2),
 ]
 
 
@@ -279,6 +281,10 @@ def _look_far_out(my_release, rng):
 
 
 @checker
+@looks_for("rare", size="a value and a distance come in", empty="a value and a distance come in",
+           contents="a value and a distance come in", order="one number or None comes out",
+           missing="value and distance are finite numbers", own="the bound comes in",
+           zero="the law is prescribed, and another one is refused")
 def dd_test(my_release):
     """`my_release(value, distance, bound, epsilon, delta, rng)`: (epsilon, delta) in all, epsilon/2 for each part."""
     form = Numbers(2, names=("answered (1: yes)", "the answer (0 for None)"))
@@ -336,6 +342,25 @@ def _three_rows(my_aggregate, rows, case, together, runs, rng):
     return lone
 
 
+def _forty_rows(my_aggregate, rng, runs=400, n=40, blocks=6):
+    """How often two of forty rows share a block, and how many pairs share one in all."""
+    together = np.zeros((n, n))
+    for _ in range(runs):
+        for part in _parts(my_aggregate, list(range(n)), blocks, rng):
+            together[np.ix_(part, part)] += 1
+    shares, spread = np.triu(together, 1), math.sqrt((1 - 1 / blocks) / blocks)
+    i, j = np.unravel_index(np.abs(shares - runs / blocks * np.triu(np.ones((n, n)), 1)).argmax(), shares.shape)
+    if abs(shares[i, j] - runs / blocks) > 7 * spread * math.sqrt(runs):
+        raise Wrong(f"{n} rows, {blocks} blocks: rows {i} and {j} share a block in {shares[i, j] / runs:.0%} of {runs} "
+                    f"runs, and two coins with {blocks} sides would in {1 / blocks:.0%}")
+    pairs = n * (n - 1) / 2                      # which are independent, two by two
+    if abs(shares.sum() - pairs * runs / blocks) > 7 * spread * math.sqrt(pairs * runs):
+        why = ("the blocks have nearly equal sizes, so a row's block depends on the other rows"
+               if shares.sum() < pairs * runs / blocks else "some blocks are more likely than others")
+        raise Wrong(f"{n} rows, {blocks} blocks: in a run, {shares.sum() / runs:.0f} pairs of rows share a block on "
+                    f"average, and {pairs / blocks:.0f} should: {why}")
+
+
 def _look_at_blocks(my_aggregate, rng):
     _parts(my_aggregate, list(range(40)), 6, rng)
     case = "three rows, two blocks"
@@ -346,6 +371,7 @@ def _look_at_blocks(my_aggregate, rng):
     place = f"{case}: the place in the list decides who is alone"
     compare(lone, np.full(3, 1 / 3), {place: np.eye(3)[np.argmax(lone)]},
             lambda i: f"{case}, when one is alone: row {i}")
+    _forty_rows(my_aggregate, rng)
 
 
 def _scale_of(got):
@@ -354,24 +380,24 @@ def _scale_of(got):
 
 
 def _clips_each_answer(my_aggregate, rng):
-    """Of 20 answers the one that differs lies more than four standard deviations out."""
+    """Of 30 answers the one that differs lies more than five standard deviations out."""
     def holds_zero(part):
         return 1e9 if 0 in {int(row) for row in part} else 0.0
 
-    got = np.array([_run(my_aggregate, range(120), holds_zero, 20, 0.0, 10.0, 1.0, rng) for _ in range(600)])
+    got = np.array([_run(my_aggregate, range(270), holds_zero, 30, 0.0, 15.0, 1.0, rng) for _ in range(600)])
     if abs(np.median(got) - 0.5) > 7 * max(_scale_of(got), 0.5) / math.sqrt(600):
-        raise Wrong("twenty blocks, range [0, 10], one block answers a billion and the others 0: the answers lie "
+        raise Wrong("thirty blocks, range [0, 15], one block answers a billion and the others 0: the answers lie "
                     f"around {np.median(got):.4g}, but the mean of the clipped answers is 0.5")
 
 
 RUNS = 1500
 CONSTANT = [                                     # rows, what every block answers, blocks, low, high, epsilon, centre
-    (list(range(60)), 1e9, 5, 0.0, 10.0, 1.0, 10.0),
-    (list(range(120)), -1e9, 5, -20.0, 10.0, 0.15, -20.0),
-    (60 * [7], 3.0, 2, 0.0, 4.0, 2.0, 3.0),
-    ([7], 1e6, 12, 0.0, 1.0, 1.0, (11 * 0.5 + 1) / 12),
+    (list(range(300)), 1e9, 5, 0.0, 10.0, 1.0, 10.0),
+    (list(range(120)), -1e9, 5, -20.0, 10.0, 0.06, -20.0),
+    (60 * [7], 3.0, 2, 0.0, 4.0, 6.0, 3.0),
+    ([7], 1e6, 40, 0.0, 1.0, 1.0, (39 * 0.5 + 1) / 40),
     ([7], -math.inf, 8, -4.0, 0.0, 0.5, (7 * -2.0 - 4.0) / 8),
-    ([], 0.0, 4, 2.0, 6.0, 1.0, 4.0),
+    ([], 0.0, 4, 2.0, 6.0, 0.7, 4.0),
 ]
 WIDTHS = {                                       # words -> the scale of such noise
     "the noise has the scale of the whole range, as if one person were in all blocks":
@@ -432,6 +458,11 @@ def _look_at_case(got, fitting, rows, said, blocks, low, high, epsilon, centre):
 
 
 @checker
+@looks_for("empty", "contents", "negative", "small", "large", "quotient", "calls", "own", size="a row is replaced",
+           order="one number comes out", fractions="the rows go only to the estimate", shared="one number comes out",
+           missing="an estimate gives no NaN here", straddles="only the range decides, and answers lie beyond it",
+           far="only the range decides, and answers lie far beyond it", rare="the mechanism has no rare events",
+           type="the number of rows is public", zero="the law of the noise is prescribed")
 def dd_blocks(my_aggregate):
     """`my_aggregate(rows, estimate, blocks, low, high, epsilon, rng)`: sample and aggregate, a coin for each row."""
     rng = np.random.default_rng(33)

@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 
+from provable_privacy.battery import looks_for
 from provable_privacy.battery.laws import compare
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, answered, checker, is_stub, number
@@ -135,6 +136,7 @@ class Coins:
 
     def __init__(self, rng):
         self.rng, self.tossed, self.used, self.start, self.place = rng, [], [], 0, 0
+        self.sorts = {}                          # type -> a noise of this type
 
     def __call__(self):
         place = self.place
@@ -160,6 +162,7 @@ class Coins:
             raise Wrong("your function returned None: is the `return` missing?")
         if isinstance(got, bool) or int(got) != got:
             raise Wrong(f"expected a whole number, got {got!r}")
+        self.sorts.setdefault(type(got).__name__, got)
         return int(got)
 
 
@@ -224,7 +227,10 @@ LAWS = {                                         # words -> the law of such nois
 }
 
 
-def _from_coins(used, values, again):
+def _from_coins(used, sorts, values, again):
+    if len(sorts) > 1:
+        shown = " and ".join(f"{value} is of type {sort}" for sort, value in sorts.items())
+        raise Wrong(f"{shown}: the type of a release would tell something of its noise; give one type always")
     if not any(used):
         raise Wrong("no coin was tossed: the randomness comes from elsewhere, or there is none")
     if min(used) == 0:
@@ -254,7 +260,14 @@ def _has_the_law(values, epsilon):
         raise Wrong(f"{where}: successive noises depend on one another")
 
 
+NO_TABLE = "an ε and coins come in, and no table"
+
+
 @checker
+@looks_for("small", "quotient", "type", "calls", size=NO_TABLE, empty=NO_TABLE, contents=NO_TABLE,
+           fractions=NO_TABLE, negative=NO_TABLE, missing=NO_TABLE, straddles=NO_TABLE, far=NO_TABLE, own=NO_TABLE,
+           large="the coins of the section are for ε up to 1", order="one number comes out",
+           shared="one number comes out", zero="the law is prescribed, and another one is refused")
 def fin_coins(whole_noise):
     """`whole_noise(epsilon, bit)`: exact discrete Laplace noise from fair coins."""
     if "Decimal" in getattr(getattr(whole_noise, "__code__", None), "co_names", ()):
@@ -265,7 +278,7 @@ def fin_coins(whole_noise):
         with _no_floats():
             values = coins.draw(whole_noise, epsilon, draws)
             again = coins.replay(whole_noise, epsilon, REPLAYED)
-        _from_coins(coins.used, values, again)
+        _from_coins(coins.used, coins.sorts, values, again)
         _has_the_law(values, epsilon)
     return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from "
             "coins, and with no float that we saw; that it is exact is yours to prove")
@@ -277,21 +290,28 @@ _draw = np.random.default_rng(64)
 SMALL = [list(t) for n in range(4) for t in product((-70, -5, 0, 3, 90, 300), repeat=n)]
 LONG = [_draw.integers(-150, 150, size).tolist() for size in (8, 30, 100) for _ in range(6)]
 LONG += [[100] * 30, [-100] * 30, [50] * 3 + [-60] * 9, [50, -40] * 3, [40, -50] * 3, [-60, -60, -8]]
-BOUNDS = ((-60, 60), (0, 100), (-100, 20), (0, 1), (-10, -2))
+LONG += [[7, *[1, -1] * 2000], [-100, *[-5, 5] * 700]]
+BOUNDS = ((-60, 60), (0, 100), (-100, 20), (0, 1), (-10, -2), (5, 90))
 
 
 def _wrapped(total):
     return (total + 128) % 256 - 128
 
 
-def _sum(total, table, low, high):
-    return int(number(answered(total, list(table), low, high), "the sum", whole=True))
+def _sum(total, table, low, high, sorts):
+    got = answered(total, list(table), low, high)
+    whole, sort = int(number(got, "the sum", whole=True)), type(got).__name__
+    if sorts.setdefault(whole, sort) != sort:
+        raise Wrong(f"the sum {whole} is of type {sort} on one table and {sorts[whole]} on another: the type of what "
+                    "comes out tells the tables apart, and no noise hides it")
+    return whole
 
 
-def _stays(total, table, low, high):
+def _stays(total, table, low, high, sorts):
     """`Wrong` unless the sum is in range, exact where no partial sum leaves it, and no row moves it too far."""
     where = f"{table if len(table) < 5 else f'a table of {len(table)}'}, cut to [{low}, {high}]"
-    whole, cut, bound = _sum(total, table, low, high), np.clip(table, low, high).astype(int), max(abs(low), abs(high))
+    whole, bound = _sum(total, table, low, high, sorts), max(abs(low), abs(high))
+    cut = np.clip(table, low, high).astype(int)
     if not -128 <= whole <= 127:
         raise Wrong(f"{where}: {whole} does not fit into eight bits")
     partial = np.cumsum([0, *cut])
@@ -301,21 +321,29 @@ def _stays(total, table, low, high):
         raise Wrong(f"{where}: {whole}, but the exact sum is {partial[-1]} and no partial sum leaves the range, in "
                     "the order of the rows")
     for i in range(len(table) if len(table) < 9 else 6 if len(table) < 200 else 1):
-        fewer = _sum(total, table[:i] + table[i + 1 :], low, high)
+        fewer = _sum(total, table[:i] + table[i + 1 :], low, high, sorts)
         if abs(whole - fewer) > bound:
             wraps = len(table) > 200 or whole == _wrapped(cut.sum())
             raise Wrong(f"{where}: {whole} with row {i} and {fewer} without it, a step of {abs(whole - fewer)} where "
                         f"{bound} is allowed: {'it wraps around' if wraps else 'which is more than the bound'}")
 
 
+NO_NOISE = "a sum comes out, before any noise"
+
+
 @checker
+@looks_for("size", "empty", "negative", "straddles", "far", "type", contents="each row is one number",
+           fractions="the values are whole numbers", missing="the values are whole numbers", small=NO_NOISE,
+           large=NO_NOISE, quotient=NO_NOISE, rare=NO_NOISE, order="one number comes out", shared=NO_NOISE,
+           calls=NO_NOISE, zero=NO_NOISE, own="the bounds come in")
 def fin_saturate(total):
     """`total(values, low, high)`: in [-128, 127], exact where it can be; one row moves it by at most the bound."""
+    sorts = {}                                   # of each sum
     for low, high in BOUNDS:
         ends = [end for end in (low, high) if abs(end) >= 20]
         past_16_bits = [[end] * (2**15 // abs(end) + extra) for end in ends for extra in (1, 2)]
         for table in SMALL + LONG + past_16_bits:
-            _stays(total, table, low, high)
+            _stays(total, table, low, high, sorts)
     return "in range, exact where it can be, and no row moves it by more than its bound"
 
 

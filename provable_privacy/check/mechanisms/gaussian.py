@@ -6,7 +6,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dplib.mechanisms import gaussian_delta, gaussian_sigma, log_gaussian_delta
-from provable_privacy.battery import CENTRE, Numbers, Pair, battery, luck
+from provable_privacy.battery import CENTRE, Numbers, Pair, battery, looks_for, luck
+from provable_privacy.battery.looks import entangled
 from provable_privacy.battery.makers import noisy, normal, shared
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import Wrong, answered, checker, numbers
@@ -158,12 +159,18 @@ def _tables(what, rows, more, clip, epsilon, delta, **settings):
 MIXED = np.random.default_rng(18).normal(size=(30, 4)) * np.geomspace(0.01, 30, 30)[:, None] + 0.3
 STEPS = np.searchsorted([200, 240, 280, 300, 320, 340, 360, 380], np.arange(400), side="right")[:, None] / 8
 LONG = np.tile([600.0, 800.0], (60, 1))
+SHORT = np.full((1500, 1), 0.01)                 # whose own bound would lie far below the public one
+NO_NUMBERS = np.full((1, 12), np.nan)
 SUM_TABLES = [
-    _tables("no rows / one long row", [], [[0.0, -50.0, 0.0]], 2.0, 2.0, 0.01, runs=1500, twice=900),
-    _tables("five rows of zeros / the same and a short row", np.zeros((5, 3)), [[0.3, 0, 0]], 0.5, 3.0, 1e-3,
+    _tables("no rows / one long row", [], [[0.0, -50.0, 0.0]], 2.0, 2.0, 0.01, runs=2500, twice=900),
+    _tables("five rows of zeros / the same and a long row", np.zeros((5, 3)), [[0.3, 0, 0]], 0.05, 3.0, 1e-3,
             runs=1200),
-    _tables("30 rows, short and long / the same and one more", MIXED, [[3.0, 4, 0, 0]], 3.0, 20.0, 0.01,
+    _tables("30 rows, short and long / the same and one more", 100 * MIXED, [[300.0, 400, 0, 0]], 300.0, 20.0, 0.01,
             runs=1200),
+    _tables("one row of NaN, twelve columns / the same and a long one", NO_NUMBERS, [[0.0] * 11 + [7.0]], 3.0, 2.0,
+            0.01, runs=600),
+    _tables("1,500 short rows / the same and a long one", SHORT, [[2.0]], 1.0, 5.0, 1e-3, runs=500,
+            looks=("own",)),
     _tables("two rows / the same and one with a NaN", [[1.0, 2.0], [0.1, 0.0]], [[np.nan, 40.0]], 1.0, 1.0, 1e-5,
             runs=800),
     _tables("one row / the same and one with infinite entries", [[0.01, 0.02]], [[np.inf, -np.inf]], 50.0, 0.5, 1e-3,
@@ -228,6 +235,9 @@ def _unlike_normal(noise, sd):
     if np.abs(noise).max() < 3.5 * sd:                                          # by chance with probability 1e-12
         return (f"none of {noise.size:,} noises is beyond 3.5 sigma: an answer that cut-off noise cannot reach tells "
                 "the tables apart")
+    if together := entangled(noise):
+        i, j = together
+        return f"the noises of entry {i + 1} and entry {j + 1} go together; they must be independent"
     half = WIDTH // 2
     for what, one, two, less in (("entry", noise[:, 1:], noise[:, :-1], 0),
                                  ("entry", noise[:, half:], noise[:, :half], 0),
@@ -248,9 +258,12 @@ def _bad_rows_are_zeros(release):
 
 
 @checker
+@looks_for("contents", "small", "rare", order="one array comes out", zero="the law of the noise is prescribed",
+           straddles="only the bound decides, and rows lie on both sides of it",
+           far="only the bound decides, and rows lie far beyond it", quotient="sigma is prescribed to 2 %")
 def gau_clip(release):
     """`release(rows, clip, epsilon, delta, rng)`: the sum of rows clipped in L2, with the smallest Gaussian noise."""
-    for n, *case in ((2, 3.0, 20.0, 0.01), (0, 0.5, 0.4, 1e-8), (60, 7.0, 3.0, 1e-4)):
+    for n, *case in ((2, 3.0, 50.0, 0.01), (0, 0.5, 0.05, 1e-10), (60, 7.0, 3.0, 1e-4)):
         _spread(release, np.full((n, WIDTH), 0.001 * n), *case)
     seen = battery(release, lambda pair: Numbers(pair.one[0].shape[1], "entry"), SUM_TABLES, mistakes=SUMS, right=SUM,
                    seed=17)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from dplib import sensitivity as sens
-from provable_privacy.battery import Crowd, Numbers, Pair, battery, drawn, luck
+from provable_privacy.battery import Crowd, Numbers, Pair, battery, drawn, looks_for, luck
+from provable_privacy.battery.looks import echo, entangled
 from provable_privacy.battery.makers import exponential, geometric, laplace, noisy, normal, whole
 from provable_privacy.entries import Number, Together, judge_all, same_names
 from provable_privacy.formulas import on_cases, refuses
@@ -17,6 +18,9 @@ from provable_privacy.speech import Wrong, answered, ask, checker, number, numbe
 
 __all__ = ["lap_bound", "lap_bug", "lap_contribution", "lap_discrete", "lap_interval", "lap_quiz", "lap_release"]
 
+NO_TABLE = {"size": "exact answers come in, and no table", "empty": "exact answers come in, and no table",
+            "order": "as many numbers come out as come in", "straddles": "nothing is compared with a threshold",
+            "far": "nothing is compared with a threshold"}
 NEAR, MOST = 1.69, 0.79          # Laplace noise is within 1.69 scales in 81.6 % of the runs, a tenth too wide in 78.5 %
 
 
@@ -46,6 +50,7 @@ SCALES = {
         _with(_right, exponential),
     "the noise loses its fraction, so 0 comes too often; did an array take its type from whole answers?":
         _with(_right, whole(cut=np.trunc)),
+    "there is no noise, however large ε is; a large ε needs its noise too": _with(lambda d, e: 0 * d / e),
 }
 
 
@@ -59,16 +64,17 @@ def _values(what, one, two, step, epsilon, **settings):
     return _pair(what, one, two, step, epsilon, within=NEAR * step / epsilon, share=0.76, **settings)
 
 
-def _cells(value, step, epsilon, calls=2):
-    """Very many answers at once, each of them `value`, or a step more."""
-    return Crowd(f"answers of {value:g} / answers of {value + step:g}, sensitivity {step:g}, ε = {epsilon:g}",
-                 lambda coins: (np.where(coins, value + step, value), step, epsilon),
-                 lambda got, coins: numbers(got, (len(coins),), "an array of answers"), 6000, ((epsilon, 0.0),),
-                 (value, value + step), calls, within=NEAR * step / epsilon, share=MOST,
+def _cells(what, values, step, epsilon, calls=2):
+    """Very many answers at once, each of them one of the `values`, or a step more; seen from this value."""
+    values = np.resize(values, 6000)
+    return Crowd(f"{what} / the same and {step:g} more, sensitivity {step:g}, ε = {epsilon:g}",
+                 lambda coins: (np.where(coins, values + step, values), step, epsilon),
+                 lambda got, coins: numbers(got, (len(coins),), "an array of answers") - values, 6000,
+                 ((epsilon, 0.0),), (0.0, step), calls, within=NEAR * step / epsilon, share=MOST,
                  words=("answers", "given", "answer"))
 
 
-SEVEN, NINE = np.full((2, 3), 7.0), np.array([[7.0, 7, 7], [7, 7, 9]])
+SEVEN, NINE, TWELVE = np.full((2, 3), 7.0), np.array([[7.0, 7, 7], [7, 7, 9]]), np.zeros(12)
 RELEASES = [
     _values("the number 0 / the number 5", 0.0, 5.0, 5.0, 0.8, runs=4000, twice=600),
     _values("three numbers, the last one 7 / the same, the last one 8", np.array([0.0, 0, 7]), np.array([0.0, 0, 8]),
@@ -76,10 +82,19 @@ RELEASES = [
     _values("two rows of three sevens / the same with a nine at the end", SEVEN, NINE, 2.0, 1.0, runs=2000),
     _values("five equal numbers / the first and the last of them moved", np.full(5, 40.0),
             np.array([41.5, 40, 40, 40, 38.5]), 3.0, 0.8, runs=2000),
+    _values("twelve zeros / eleven and a 4", TWELVE, np.append(TWELVE[1:], 4.0), 4.0, 2.8, runs=1000),
+    _values("the number -20, ε = 20 / the number -8", -20.0, -8.0, 12.0, 20.0, runs=1500, law=True),
+    _values("four negative numbers / the last one moved", np.full(4, -2.5), np.array([-2.5, -2.5, -2.5, -2]), 0.5, 1.2,
+            runs=1000),
 ]
 ANSWERS = [                                      # many zeros show noise that is drawn again below 0
-    _cells(0, 3, 1.0, calls=12), _cells(1e6, 0.25, 2.0, calls=6),
-    *(_cells(*case.values()) for case in drawn(2, 41, value=(-900.0, 900.0), step=(0.2, 9.0), epsilon=(0.2, 2.0)))]
+    _cells("zeros", 0, 3, 1.0, calls=12),
+    _cells("negative answers", -np.geomspace(0.03, 1e12, 60), 2.8, 2.0),
+    _cells("positive answers", np.geomspace(0.03, 1e12, 60), 40.0, 4.0, calls=4),
+    _cells("answers of 1.4", 1.4, 1.4, 1.0),
+    _cells("answers of 1e6", 1e6, 0.25, 2.0, calls=6), _cells("tens, a small ε", 10.0, 0.05, 0.1, calls=12),
+    *(_cells(f"answers of {case['value']:g}", *case.values())
+      for case in drawn(2, 41, value=(-900.0, 900.0), step=(0.2, 9.0), epsilon=(0.2, 2.0)))]
 
 
 def _flat(release, arguments, rng):
@@ -107,9 +122,25 @@ def _reaches(mechanism, zeros, scale=150.0):
     if np.abs(noise).max() < 7 * scale:
         raise Wrong(f"the largest of {zeros.size:,} noises is {np.abs(noise).max() / scale:.1f} scales: noise that is "
                     "cut off makes outputs possible on one table that are impossible on its neighbour")
+    if places := echo(noise):
+        raise Wrong(f"in an array of {zeros.size:,} answers, a noise and that of {places:,} places on have the same "
+                    "sign or the same size too often; every number needs a noise of its own")
+    _each_its_own(lambda rng: answered(mechanism, zeros[:400].copy(), 2, 2 / scale, rng), 400)
+
+
+def _each_its_own(call, size, calls=100):
+    """`Wrong` where two of very many noises of a call go together."""
+    rng = luck(49)
+    together = entangled(np.array([numbers(call(rng), (size,), "an array of answers") for _ in range(calls)]))
+    if together:
+        i, j = together
+        raise Wrong(f"in an array of {size} answers, the noises of number {i + 1} and number {j + 1} have the same "
+                    f"sign or the same size in nearly all of {calls} calls; every number needs a noise of its own")
 
 
 @checker
+@looks_for("quotient", "rare", **NO_TABLE, contents="one array comes in", missing="a NaN cannot be hidden by noise",
+           own="the sensitivity comes in")
 def lap_release(release):
     """`release(value, sensitivity, epsilon, rng)`: the Laplace mechanism; refuses a bad sensitivity or epsilon."""
     bad = (0, -1.0, math.nan, math.inf)
@@ -308,6 +339,7 @@ BOUNDS = {
     "the scale is 1/(most · ε), upside down": _counting(lambda most, longest: 1 / most),
     "the scale follows the rows that a person has before the cut, so it tells how many there are":
         _counting(lambda most, longest: max(most, longest)),
+    "there is no noise, however large ε is; a large ε needs its noise too": _counting(lambda most, longest: 0),
 }
 
 
@@ -325,22 +357,27 @@ def _raters(what, common, more, films, most, epsilon, truth=True, **settings):
     """`common` rows, and the same with the rows `more` of one person in front; `truth` where nobody has too many."""
     tables = [(rows, films, most, epsilon) for rows in (common, more + common)]
     exact = [np.bincount([film for _, film in rows], minlength=films) if truth else None for rows, *_ in tables]
-    return Pair(what, *tables, ((epsilon, 0.0),), tuple(exact), within=NEAR * most / epsilon, share=0.76, **settings)
+    return Pair(what, *tables, ((epsilon, 0.0),), tuple(exact), within=max(NEAR * most / epsilon, 1.0), share=0.76,
+                **settings)
 
 
 FOUR, TOWN = list(zip("bcde", (0, 1, 2, 0))), [(f"neighbour {i % 19}", i % 4) for i in range(40)]
 RATERS = [
     _raters("no rows / one person with a row of each of three films", [], [("a", 0), ("a", 1), ("a", 2)], 4, 3, 1.0,
-            runs=1000),
+            runs=2200),
     _raters("one row / the same and two rows of the only film", [("b", 0)], 2 * [("a", 0)], 1, 2, 0.75,
             runs=1800, twice=400),
     _raters("four rows of four people / the same and one person with 27 rows", FOUR, [("a", f % 3) for f in range(27)],
             3, 2, 1.0, truth=False, runs=400),
     _raters("40 rows of 19 people / the same and one person with 20 rows", TOWN, [("a", f % 4) for f in range(20)],
             4, 1, 0.5, truth=False, runs=400),
+    _raters("three rows, twelve films / the same and four rows of one person for the last film", FOUR[:3],
+            4 * [("a", 11)], 12, 4, 2.8, runs=1000),
+    _raters("one row, ε = 15 / the same and six rows of one person for the other film", [("b", 0)], 6 * [("a", 1)], 2,
+            6, 15.0, runs=1500, law=True),
 ]
-MANY_FILMS = [_one_each(3000, 9, 1.0), _one_each(3000, 1, 0.4), _one_each(2000, 3, 1.7),
-              _one_each(800, 20, 1.0, calls=1), _one_each(3000, 1, 0.15, calls=2), _one_each(3000, 2, 1.0, calls=24)]
+MANY_FILMS = [_one_each(3000, 9, 1.0), _one_each(3000, 1, 0.4), _one_each(2000, 3, 2.1), _one_each(3000, 7, 4.0),
+              _one_each(600, 50, 1.0, calls=2), _one_each(3000, 1, 0.1, calls=14), _one_each(3000, 2, 1.0, calls=24)]
 LOUD = 1e30                                      # so little noise that the kept rows show, also in whole counts
 
 
@@ -393,6 +430,9 @@ def _keeps(counts, rng):
 
 
 @checker
+@looks_for("contents", "quotient", "own", order="a count for each film comes out", missing="names come in",
+           fractions="names come in", negative="names come in", straddles="rows beyond `most` are dropped at random",
+           far="nothing is compared with a threshold")
 def lap_contribution(counts):
     """`counts(rows, films, most, epsilon, rng)`: noisy counts of each film, `most` random rows of each person kept."""
     rng = np.random.default_rng(44)
@@ -404,6 +444,7 @@ def lap_contribution(counts):
     calls = [numbers(answered(counts, list(fans), 1, 20, 0.1, rng), (1,), "the count of 1,000 rows") for _ in range(4)]
     if len({float(one[0]) for one in calls}) == 1:
         raise Wrong("1,000 rows of 50 people for one film: four calls give the same count, so there is no noise there")
+    _each_its_own(lambda rng: answered(counts, [], 80, 5, 0.2, rng), 80)
     return f"at most that many rows of a person, at random; {seen}"
 
 
@@ -437,31 +478,44 @@ FRACTIONS = {
     "p is ε/Δ and should be 1 - exp(-ε/Δ): too little noise":
         _with(_success(lambda d, e: min(e / d, 0.999)), geometric),
     "p is exp(-ε/Δ) and should be 1 - exp(-ε/Δ)": _with(_success(lambda d, e: math.exp(-e / d)), geometric),
+    "there is no noise, however large ε is; a large ε needs its noise too": _with(lambda d, e: 0 * d / e),
 }
 
 
-def _counts(value, step, epsilon):
+def _counts(what, values, step, epsilon):
+    """Very many counts at once, each of them one of the `values`, or a step more; seen from this value."""
+    values = np.resize(values, 6000)
+
     def cells(got, coins):
         got = numbers(got, (len(coins),), "the counts")
         if np.any(got != np.round(got)):
             raise Wrong("the answers are not whole")
-        return got
+        return got - values
 
-    return Crowd(f"counts of {value} / counts of {value + step}, sensitivity {step}, ε = {epsilon:g}",
-                 lambda coins: (np.where(coins, value + step, value), step, epsilon), cells, 6000, ((epsilon, 0.0),),
-                 (value, value + step), words=("counts", "given", "count"), law="exactly")
+    return Crowd(f"{what} / the same and {step} more, sensitivity {step}, ε = {epsilon:g}",
+                 lambda coins: (np.where(coins, values + step, values), step, epsilon), cells, 6000, ((epsilon, 0.0),),
+                 (0, step), words=("counts", "given", "count"), law="exactly")
 
 
-COUNTS = [_counts(0, 3, 2.1), _counts(100, 1, 1.0), _counts(10**6, 2, 4.0)]
-COUNTS += [_counts(*case.values()) for case in drawn(2, 45, value=(-20, 400), step=(1, 5), epsilon=(0.2, 2.0))]
+LARGE = np.array([1, 30, 10**4, 10**7, 10**9])
+COUNTS = [_counts("zeros", 0, 3, 2.1), _counts("counts of 100", 100, 1, 1.0), _counts("large counts", LARGE, 2, 4.0),
+          _counts("negative counts", -LARGE, 40, 4.0)]
+COUNTS += [_counts(f"counts of {case['value']}", *case.values())
+           for case in drawn(2, 45, value=(-20, 400), step=(1, 5), epsilon=(0.2, 2.0))]
 FEW_COUNTS = [
-    _pair("counts 3, 0, 1 / counts 3, 1, 1", np.array([3, 0, 1]), np.array([3, 1, 1]), 1, 0.8, runs=3000, twice=600),
+    _pair("counts 3, 0, 1 / counts 3, 1, 1", np.array([3, 0, 1]), np.array([3, 1, 1]), 1, 0.5, runs=4000, twice=600),
     _pair("no patients, in one line / two patients", np.array([0]), np.array([2]), 2, 0.5, runs=2000),
     _pair("four equal counts / the last one more by 3", np.full(4, 9), np.array([9, 9, 9, 12]), 3, 1.0, runs=2000),
+    _pair("twelve zeros / eleven and a 4", np.zeros(12, int), np.append(np.zeros(11, int), 4), 4, 2.8, runs=1000),
+    _pair("two negative counts, ε = 9 / the last one less by 6", np.array([-3, -5]), np.array([-3, -11]), 6, 9.0,
+          runs=2000, law="exactly"),
 ]
 
 
 @checker
+@looks_for("quotient", "rare", **NO_TABLE, contents="one array comes in", missing="counts are whole numbers",
+           fractions="counts are whole numbers", own="the sensitivity comes in",
+           zero="the law is prescribed, and another one is refused")
 def lap_discrete(whole):
     """`whole(counts, sensitivity, epsilon, rng)`: discrete Laplace noise on whole numbers."""
     seen = battery(whole, lambda pair: Numbers(len(pair.one[0]), "count"), FEW_COUNTS, crowds=COUNTS,
@@ -520,18 +574,24 @@ BUGS = {
     "a NaN goes to low; here it adds nothing to the sum":
         _parts(clip=lambda v, low, high: np.nan_to_num(np.clip(v, low, high), nan=0.0)),
     "every row counts, also those with a NaN": _parts(rows=lambda v: np.sum(~np.isnan(v))),
+    "half the noise that is needed": _parts(share=1.0, own=1.0),
+    "the scales are rounded to whole numbers, which may be too small":
+        _parts(law=lambda rng, b, shape: laplace(rng, np.where(b > 1, np.floor(b), b), shape)),
+    "there is no noise, however large ε is; a large ε needs its noise too": _parts(law=lambda rng, b, shape: 0.0),
 }
 
 
 def _rows(what, values, more, low, high, epsilon, **settings):
     """`values`, and the same with the rows `more` at the end."""
     tables = [np.array(rows, dtype=float) for rows in (values, [*values, *more])]
+    within = np.maximum(NEAR * 2 / epsilon * np.array([_far(low, high, None), 1.0]), 1.0)    # whole numbers are right
     return Pair(what, *((rows, low, high, epsilon) for rows in tables), ((len(more) * epsilon, 0.0),),
-                tuple((_clip(rows, low, high).sum(), len(rows)) for rows in tables),
-                within=(NEAR * 2 * _far(low, high, None) / epsilon, NEAR * 2 / epsilon), share=0.75, **settings)
+                tuple((_clip(rows, low, high).sum(), len(rows)) for rows in tables), within=within, share=0.75,
+                **settings)
 
 
 INFINITE = np.repeat([7.0, math.inf, math.nan], [30, 10, 60])
+MOSTLY_SMALL = [*np.linspace(-1, 2, 590), *np.full(10, 30.0)]      # its own quantiles are far below the bounds
 TABLES = [
     _rows("no values / one at the upper bound", [], [80.0], 20.0, 80.0, 1.0, runs=3000),
     _rows("one value / the same and one at the lower bound", [10.0], [-50.0], -50.0, 20.0, 1.0, runs=3000, law=True),
@@ -539,14 +599,19 @@ TABLES = [
     _rows("four values, one of them a NaN / the same and minus a billion", [5.0, math.nan, 40.0, -3.0], [-1e9],
           -10.0, 10.0, 0.5, runs=1000, twice=300),
     _rows("two infinities / the same and a trillion", [-math.inf, math.inf], [1e12], -50.0, 20.0, 0.7, runs=600),
-    _rows("three zeros / the same and three values at the upper bound", [0.0] * 3, [15.0] * 3, 0.0, 15.0, 0.7,
-          runs=7000),
+    _rows("twelve zeros / the same and three values at the upper bound", [0.0] * 12, [15.0] * 3, 0.0, 15.0, 0.7,
+          runs=9000),
     Pair("30 sevens, ten infinities, 60 NaN", *2 * ((INFINITE, -10.0, 8.0, 2.0),), truth=2 * ((-310.0, 100.0),),
          runs=200, within=(NEAR * 10, NEAR), share=0.6),
-    _rows("400 values / the same and two at the upper bound", list(np.linspace(-30, 30, 400)), [25.0, 25.0],
-          -20.0, 25.0, 0.8, runs=3000),
-    _rows("five values, ε = 0.2 / the same and two at the upper bound", [1.0, 4.0, 9.0, 16.0, 25.0], [30.0, 30.0],
-          -5.0, 30.0, 0.2, runs=6000),
+    _rows("600 values, nearly all small / the same and two at the upper bound", MOSTLY_SMALL, [25.0, 25.0],
+          -20.0, 25.0, 0.8, runs=3000, looks=("own",)),
+    _rows("20 small values, ε = 0.1 / the same and ten at the upper bound", np.linspace(0, 3, 20), [30.0] * 10,
+          -5.0, 30.0, 0.1, runs=3000, looks=("own",)),
+    _rows("three NaN / the same and one at the upper bound", [math.nan] * 3, [0.5], -0.3, 0.5, 0.7, runs=1200),
+    _rows("four values / the same and one at the upper bound, scales of 1.48", [0.1, 0.5, 0.8, 0.9], [1.0], 0.4, 1.0,
+          1.35, runs=4000, law=True, looks=("quotient",)),
+    _rows("two values, ε = 10 / the same and one at the lower bound", [-4.0, 3.0], [-7.0], -7.0, 3.0, 10.0, runs=2000,
+          law=True),
 ]
 
 
@@ -564,7 +629,7 @@ class _Parts(Numbers):
     def statistics(self, x, pair, search):
         yield from super().statistics(x, pair, search)
         for column in super().statistics(*self.units(pair, x), search):
-            if "the sizes of their noises" in column.label:
+            if "the sizes of the" in column.label:
                 yield column._replace(label=UNITS + column.label)
 
     def joint(self, x, y, pair):
@@ -602,6 +667,9 @@ def _not_again(parts, few, many, seeds=60):
 
 
 @checker
+@looks_for("zero", order="a pair comes out", contents="each row is one number, cut to the bounds",
+           straddles="only the bounds decide, and values lie on both sides of them",
+           far="only the bounds decide, and values lie far beyond them", rare="the mechanism has no rare events")
 def lap_bug(parts):
     """`parts(values, low, high, epsilon, rng)`: noisy clipped sum and count, half of epsilon each, under add/remove."""
     seen = battery(parts, _Parts(2, names=("the sum", "the count")), TABLES, mistakes=BUGS, right=PARTS, seed=46,

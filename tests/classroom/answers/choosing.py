@@ -43,6 +43,11 @@ def clear_winner(rows, candidates, *_):
     return candidates[int(np.argmax(tally(rows, candidates)))]
 
 
+def leads_by(k):
+    """Whether one name leads by so many times most/epsilon."""
+    return lambda rows, candidates, most, epsilon: np.ptp(np.sort(tally(rows, candidates))[-2:]) > k * most / epsilon
+
+
 def by_weights(cut=np.inf):
     """By the weights themselves, which overflow; or cut off, so that all above are drawn evenly."""
     def function(rows, candidates, most, epsilon, rng):
@@ -125,6 +130,11 @@ def best(scores, *_):
 def far_ahead(scores, sensitivity, epsilon):
     first, second = np.sort(scores)[:-3:-1]
     return first - second > 5 * sensitivity
+
+
+def leads_far(k):
+    """Whether one score leads by so many times sensitivity/epsilon."""
+    return lambda scores, sensitivity, epsilon: np.ptp(np.sort(scores)[-2:]) > k * sensitivity / epsilon
 
 
 def by_noise(law):
@@ -383,6 +393,28 @@ LEAKS = [
     (check.em_winner, where(lambda rows, *_: rows, WINNER, clear_winner)),
     (check.em_winner, where(lambda rows, *_: len(rows) > 100, clear_winner, WINNER)),
     (check.em_winner, where(lambda rows, *_: rows, WINNER, lambda *_: 1 / 0)),
+    *((check.em_winner, where(leads_by(k), clear_winner, WINNER)) for k in (2, 4, 6, 8)),                # rare
+    (check.em_winner, where(lambda *case: np.ptp(np.sort(tally(*case[:2]))[-2:]) > 8, clear_winner, WINNER)),    # far
+    (check.em_winner, where(lambda *case: case[3] > 3.5, clear_winner, WINNER)),        # large
+    (check.em_winner, given(WINNER, epsilon=lambda epsilon: 2 * epsilon if epsilon > 3.5 else epsilon)),
+    (check.em_winner, given(WINNER, epsilon=lambda epsilon: max(epsilon, 0.3))),        # small
+    (check.em_winner, given(WINNER, most=lambda most: min(most, 5))),                   # contents
+    (check.em_winner, winner(lambda rows, most, epsilon: 1 / round(most / epsilon) if most > epsilon
+                             else epsilon / most)),                                     # quotient
+    (check.em_winner, where(lambda rows, names, *_: len(names) > 4, clear_winner, WINNER)),
+    (check.em_winner, where(lambda rows, names, *_: rows and not set(rows) & set(names), clear_winner, WINNER)),
+    (check.em_winner, then(WINNER, lambda out, t, rng: out if t[0] else np.str_(out))),  # type
+    *((check.em_flip, where(leads_far(k), best, FLIP)) for k in (4, 8, 16)),            # rare
+    *((check.em_flip, flip(lambda *case, p=p: heads(*case) * (heads(*case) >= p))) for p in (1e-2, 1e-3)),
+    (check.em_flip, where(lambda *case: case[2] > 2.5, best, FLIP)),                    # large
+    (check.em_flip, given(FLIP, epsilon=lambda epsilon: 2 * epsilon if epsilon > 2.5 else epsilon)),
+    (check.em_flip, given(FLIP, epsilon=lambda epsilon: max(epsilon, 0.3))),            # small
+    (check.em_flip, where(lambda scores, *_: np.any(scores != np.round(scores)), best, FLIP)),           # fractions
+    (check.em_flip, given(FLIP, sensitivity=lambda sensitivity: max(1, int(sensitivity)))),
+    (check.em_flip, flip(lambda scores, s, e: np.exp((scores - scores.max()) / max(1, round(2 * s / e))))),  # quotient
+    (check.em_flip, where(lambda scores, *_: len(scores) == 7, best, FLIP)),
+    (check.em_flip, where(lambda scores, *_: -100 < scores.max() < 0, best, FLIP)),     # negative
+    (check.em_flip, then(FLIP, lambda out, t, rng: np.int64(out) if t[0][0] == 3 else int(out))),            # type
     (check.em_flip, where(far_ahead, best, FLIP)),
     (check.em_flip, best),
     (check.em_flip, fixed_seed(FLIP)),
@@ -392,6 +424,16 @@ LEAKS = [
     (check.em_flip, where(lambda scores, *_: np.ptp(scores) == 0, best, FLIP)),
     (check.em_flip, where(lambda scores, *_: scores.max() > 1000, best, FLIP)),
     (check.em_flip, given(FLIP, epsilon=1.0)),
+    (check.em_median, where(lambda values, *_: len(values) and np.isnan(values).all(),
+                            paid(lambda values, low: low + 1), MEDIAN)),                # missing
+    (check.em_median, with_epsilon(lambda epsilon, n: 2 * epsilon if epsilon > 2.5 else epsilon)),       # large
+    (check.em_median, with_epsilon(lambda epsilon, n: 10 * epsilon if epsilon > 5 else epsilon)),
+    (check.em_median, with_epsilon(lambda epsilon, n: max(epsilon, 0.1))),              # small
+    (check.em_median, with_epsilon(lambda epsilon, n: 2 * epsilon if n > 400 else epsilon)),             # size
+    (check.em_median, median(draw=lambda edges, i, rng: edges[max(i, 1)] if rng.random() < 0.01 and len(edges) > 2
+                             else rng.uniform(edges[i], edges[i + 1]))),                # rare
+    (check.em_median, where(lambda values, low, high, *_: high < 0, EXACT, MEDIAN)),    # negative
+    (check.em_median, then(MEDIAN, lambda out, t, rng: out if len(t[0]) else np.float64(out))),          # type
     (check.em_median, with_epsilon(lambda epsilon, n: max(epsilon, 0.5))),
     (check.em_median, with_epsilon(lambda epsilon, n: max(epsilon, 1.0))),
     (check.em_median, with_epsilon(lambda epsilon, n: 2 * epsilon if n > 8 else epsilon)),

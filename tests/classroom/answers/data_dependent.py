@@ -250,6 +250,26 @@ LEAKS = [
     (check.dd_test, where(lambda value, distance, *_: distance > 400, lambda value, *_: value, RELEASE)),
     (check.dd_test, NEVER_AT_0),
     (check.dd_test, given(RELEASE, delta=lambda delta: max(delta, 0.01))),
+    (check.dd_test, where(lambda value, distance, bound, epsilon, delta:
+                          distance > 6 / epsilon * math.log(1 / (2 * delta)), release(threshold=lambda *_: -1e9),
+                          RELEASE)),                                                    # straddles
+    (check.dd_test, given(RELEASE, epsilon=lambda epsilon: 2 * epsilon if epsilon > 3.5 else epsilon)),  # large
+    (check.dd_test, given(RELEASE, epsilon=lambda epsilon: max(epsilon, 0.5))),         # small
+    (check.dd_test, given(RELEASE, delta=lambda delta: max(delta, 1e-6))),              # rare
+    (check.dd_test, release(threshold=lambda epsilon, delta: round(2 / epsilon * math.log(1 / (2 * delta))))),
+    (check.dd_test, where(lambda value, *_: value < -100, lambda value, *_: value, RELEASE)),            # negative
+    (check.dd_test, where(lambda *case: case[2] > 30, release(answer=1), RELEASE)),
+    (check.dd_test, where(lambda *case: case[2] < 0.25, release(answer=1), RELEASE)),
+    (check.dd_test, then(RELEASE, lambda out, t, rng: out if out is None else np.float64(out) if t[1] == 3
+                         else float(out))),                                             # type
+    (check.dd_blocks, aggregate(width=lambda *case: round(width(*case)) or width(*case))),               # quotient
+    (check.dd_blocks, given(AGGREGATE, epsilon=lambda epsilon: 2 * epsilon if epsilon > 2.5 else epsilon)),  # large
+    (check.dd_blocks, times(lambda n, blocks: 0.5 if blocks > 20 else 1)),
+    (check.dd_blocks, where(lambda rows, *_: len(rows) > 200, NAKED, AGGREGATE)),
+    (check.dd_blocks, aggregate(label=lambda rows, *rest: (coins if len(rows) < 4 else balanced)(rows, *rest))),
+    (check.dd_blocks, aggregate(label=lambda rows, *rest: (coins if len(rows) < 4 else positional)(rows, *rest))),
+    (check.dd_blocks, aggregate(join=lambda answers, low, high: np.median(np.clip(answers, low, high))
+                                if len(answers) > 20 else mean(answers, low, high))),   # own
     (check.dd_blocks, aggregate(label=by_hash)),
     (check.dd_blocks, aggregate(join=without_outliers)),
     (check.dd_blocks, aggregate(law=within_four)),
@@ -266,7 +286,7 @@ LEAKS = [
     (check.dd_blocks, times(lambda n, blocks: 0.5 if blocks > 10 else 1)),
     (check.dd_blocks, where(lambda rows, *_: len(rows) > 100, NAKED, AGGREGATE)),
     (check.dd_blocks, where(lambda rows, *_: len(rows) > 1 and len(set(rows)) == 1, NAKED, AGGREGATE)),
-    (check.dd_blocks, given(AGGREGATE, epsilon=lambda epsilon: max(epsilon, 0.25))),
+    (check.dd_blocks, given(AGGREGATE, epsilon=lambda epsilon: max(epsilon, 0.1))),
 ]
 
 WRONG = [
@@ -318,7 +338,7 @@ WRONG = [
     (check.dd_test, release(answer=4), "twice the scale"),
     (check.dd_test, given(RELEASE, bound=1.0), "does not use the bound"),
     (check.dd_test, release(threshold=lambda epsilon, delta: -1e9), "tested or not"),
-    (check.dd_test, given(RELEASE, delta=lambda delta: max(delta, 0.01)), "δ = 1e-06"),
+    (check.dd_test, given(RELEASE, delta=lambda delta: max(delta, 0.01)), "δ = 1e-09"),
     (check.dd_test, NEVER_AT_0, "at distance 0 it never answers"),
     (check.dd_test, release(passes=operator.le), "wrong way round"),
     (check.dd_test, release(noises=lambda rng: 2 * (rng.laplace(),)), "used again"),
@@ -361,7 +381,7 @@ WRONG = [
     (check.dd_blocks, aggregate(width=lambda n, blocks, span, epsilon: 1 / blocks / epsilon), "does not use the range"),
     (check.dd_blocks, times(lambda n, blocks: blocks), "all blocks"),
     (check.dd_blocks, times(lambda n, blocks: blocks / max(n, 1)), "number of rows"),
-    (check.dd_blocks, times(lambda n, blocks: 1 if n > 9 else 0.5), "1 rows, 12 blocks"),
+    (check.dd_blocks, times(lambda n, blocks: 1 if n > 9 else 0.5), "1 rows, 40 blocks"),
     (check.dd_blocks, NAKED, "fresh Laplace noise"),
     (check.dd_blocks, fixed_seed(AGGREGATE), "three rows, two blocks"),
     (check.dd_blocks, lambda rows, estimate, *rest: estimate([]), "empty block"),

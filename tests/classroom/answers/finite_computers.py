@@ -232,6 +232,11 @@ LEAKS = [
     (check.fin_coins, twice()),
     (check.fin_coins, from_elsewhere),
     (check.fin_coins, half_the_noise),
+    (check.fin_coins, lambda epsilon, bit: whole_noise(epsilon, bit) or 0.0),           # type
+    (check.fin_coins, lambda epsilon, bit: noise if (noise := whole_noise(epsilon, bit)) < 0 else np.int64(noise)),
+    (check.fin_saturate, lambda values, low, high: (float if len(values) % 2 else int)(total(values, low, high))),
+    (check.fin_saturate, lambda values, low, high: total(values, low, high) if len(values) < 1000 else 0),   # size
+    (check.fin_saturate, lambda values, low, high: total(values, low, high) if low <= 0 else sum(values)),
     (check.fin_saturate, WRAPS),
     (check.fin_saturate, saturates_in_16_bits),
     (check.fin_saturate, UP_ONLY),

@@ -20,6 +20,7 @@ from provable_privacy.battery.makers import (
     same_size,
     shared,
     then,
+    where,
 )
 
 
@@ -142,6 +143,12 @@ def remembering():
 def in_pairs(rng, scale, shape):
     half = rng.normal(scale=scale, size=shape[0] // 2)
     return np.concatenate([half, half * (1 + 1e-6 * rng.random(half.size))])
+
+
+def of_one_sign(rng, scale, shape):
+    """Every second noise has the sign of the one before."""
+    signs = np.repeat(rng.choice([-1, 1], shape[0] // 2 + 1), 2)[: shape[0]]
+    return np.abs(normal(rng, scale, shape)) * signs
 
 
 def zero_sum(rng, scale, shape):
@@ -296,5 +303,17 @@ LEAKS = [
     (check.gau_clip, given(RELEASE, rows=lambda rows: rows[:50])),
     (check.gau_clip, clipped_at(np.mean)),
     (check.gau_clip, clipped_at(np.median)),
-    *((check.gau_clip, clipped_at(partial(np.quantile, q=q))) for q in (0.75, 0.9, 0.95)),
+    *((check.gau_clip, clipped_at(partial(np.quantile, q=q))) for q in (0.75, 0.9, 0.95, 0.99)),
+    (check.gau_clip, only_where(lambda rows, exact: not len(rows) or np.isfinite(rows).all(axis=1).any())),  # missing
+    (check.gau_clip, where(lambda *case: case[2] > 21, times(0.5), RELEASE)),           # large
+    (check.gau_clip, given(RELEASE, epsilon=lambda epsilon: max(epsilon, 0.4))),        # small
+    (check.gau_clip, given(RELEASE, delta=lambda delta: max(delta, 1e-8))),
+    (check.gau_clip, release(law=of_one_sign)),                                         # shared
+    (check.gau_clip, release(law=lambda rng, scale, n: (of_one_sign if n[0] < 10 else normal)(rng, scale, n))),
+    (check.gau_clip, release(law=lambda rng, scale, n: np.resize(normal(rng, scale, (200,)), n) if n[0] > 200 else
+                             normal(rng, scale, n))),
+    (check.gau_clip, release(lambda rows, clip: short(rows, clip) if clip > 0.4 else rows)),                 # far
+    (check.gau_clip, release(lambda rows, clip: short(rows, min(clip, 50)))),
+    (check.gau_clip, only_where(lambda rows, exact: len(rows) < 500)),                  # size
+    (check.gau_clip, then(RELEASE, lambda out, t, rng: out if len(t[0]) else list(out))),                    # type
 ]

@@ -82,6 +82,42 @@ def in_pairs(rng, b, shape):
     return noise
 
 
+def in_blocks(law, size):
+    """One noise for each so many numbers in turn, where there are more than six."""
+    def draw(rng, b, shape):
+        few = law(rng, b, (math.ceil(math.prod(shape) / size),))
+        return np.repeat(few, size)[: math.prod(shape)].reshape(shape) if math.prod(shape) > 6 else law(rng, b, shape)
+
+    return draw
+
+
+def repeating(law, period):
+    """The same few noises over and over, where there are more than six numbers."""
+    def draw(rng, b, shape):
+        return np.resize(law(rng, b, (period,)), shape) if math.prod(shape) > 6 else law(rng, b, shape)
+
+    return draw
+
+
+def of_one_sign(law, least=2):
+    """Every second noise has the sign of the one before, where there are so many numbers."""
+    def draw(rng, b, shape):
+        n = math.prod(shape)
+        signs = np.repeat(rng.choice([-1, 1], n // 2 + 1), 2)[:n].reshape(shape)
+        return np.abs(law(rng, b, shape)) * signs if n >= least else law(rng, b, shape)
+
+    return draw
+
+
+def shortened(cut=np.floor):
+    """The scale made a whole number, where it is above 1."""
+    return lambda value, step, epsilon: cut(step / epsilon) if step > epsilon else step / epsilon
+
+
+def small(value):
+    return np.ndim(value) > 0 and np.size(value) < 100
+
+
 def zero_sum(rng, b, shape):
     noise = laplace(rng, b, shape)
     return noise - noise.mean() if np.size(noise) > 1 else noise
@@ -304,7 +340,16 @@ def count_of_the_call_before():
     return law
 
 
-PARTS = parts()
+def of_quantile(q):
+    """The bound is a quantile of this table, where it is not small."""
+    def step(values, low, high):
+        few = np.abs(clip(values, low, high))
+        return max(np.quantile(few, q), 1) if len(few) > 16 else farthest(values, low, high)
+
+    return step
+
+
+PARTS, NO_NOISE = parts(), parts(law=lambda rng, b, shape: 0.0)
 SUM_ONLY = parts(law=lambda rng, b, shape: laplace(rng, b, shape) * [1, 0])
 CUT_COUNT = parts(law=lambda rng, b, shape: np.where([1, 0], noise := laplace(rng, b, shape), np.trunc(noise)))
 
@@ -487,6 +532,23 @@ LEAKS = [
     (check.lap_release, fixed_seed(RELEASE)),
     (check.lap_release, careful(lambda v, d, e, rng: v + never_negative(rng, d / e, v))),
     (check.lap_release, careful(where(lambda v, d, e: np.ndim(v) == 0 and v == 0, exact, RELEASE))),
+    (check.lap_release, release(shortened())),                                          # quotient
+    (check.lap_release, release(shortened(np.round))),
+    (check.lap_release, careful(where(lambda v, d, e: e > 5, exact, RELEASE))),         # large
+    (check.lap_release, given(RELEASE, epsilon=lambda e: 2 * e if e > 5 else e)),
+    (check.lap_release, given(RELEASE, epsilon=lambda e: max(e, 0.2))),                 # small
+    (check.lap_release, careful(where(lambda v, d, e: small(v) and not np.any(v), exact, RELEASE))),
+    (check.lap_release, careful(where(lambda v, d, e: np.max(np.abs(v)) > 1e7, exact, RELEASE))),
+    (check.lap_release, release(lambda v, d, e: d / e / np.where(np.asarray(v) < 0, 2, 1))),     # negative
+    (check.lap_release, release(lambda v, d, e: min(d, 9.5) / e)),
+    (check.lap_release, release(law=in_blocks(laplace, 2))),                            # shared
+    (check.lap_release, release(law=repeating(laplace, 3000))),
+    (check.lap_release, release(law=of_one_sign(laplace))),
+    (check.lap_release, release(law=of_one_sign(laplace, least=11))),
+    (check.lap_release, careful(lambda v, d, e, rng: RELEASE(v, d, e, rng) if np.ndim(v) or v
+                                else np.float64(RELEASE(v, d, e, rng)))),               # type
+    (check.lap_release, careful(lambda v, d, e, rng: RELEASE(v, d, e, rng) if np.ndim(v)
+                                else max(0.0 if v else -0.0, RELEASE(v, d, e, rng)))),
     (check.lap_contribution, counts(noise=lambda rng, b, kept: laplace(rng, b, len(kept) if len(kept) >= 1000 else 1))),
     (check.lap_contribution, fixed_seed(COUNTS)),
     (check.lap_contribution, share_luck(COUNTS)),
@@ -503,6 +565,16 @@ LEAKS = [
     (check.lap_contribution, given(COUNTS, epsilon=at_least_half)),
     (check.lap_contribution, on_some_films(lambda kept: kept < 1000)),
     (check.lap_contribution, where(lambda rows, *_: len(rows) < 4, given(COUNTS, epsilon=double), COUNTS)),
+    (check.lap_contribution, counts(noise=lambda rng, b, kept: on_each(rng, np.round(b) if b > 1 else b, kept))),
+    (check.lap_contribution, where(lambda *case: 2 < case[3] < 1e6, counts(lambda *_: 0), COUNTS)),      # large
+    (check.lap_contribution, where(lambda *case: 2 < case[3] < 1e6, counts(lambda most, *_: most / 2), COUNTS)),
+    (check.lap_contribution, counts(noise=lambda rng, b, kept: in_blocks(laplace, 2)(rng, b, kept.shape))),
+    (check.lap_contribution, counts(noise=lambda rng, b, kept: of_one_sign(laplace)(rng, b, kept.shape))),
+    (check.lap_contribution, counts(noise=lambda rng, b, kept: of_one_sign(laplace, 5)(rng, b, kept.shape))),
+    (check.lap_contribution, on_some_films(lambda kept: not 4 < len(kept) < 100)),
+    (check.lap_contribution, counts(lambda most, *_: min(most, 20))),                                    # contents
+    (check.lap_contribution, on_some_films(lambda kept: 1 if kept.any() else 0.5)),
+    (check.lap_contribution, then(COUNTS, lambda out, t, rng: out.tolist() if len(t[0]) < 2 else out)),  # type
     (check.lap_discrete, discrete(law=lambda rng, b, shape: np.full(shape, rng.geometric(0.5)))),
     (check.lap_discrete, where(lambda v, *_: len(set(v.tolist())) == 1, DISCRETE, exact)),
     (check.lap_discrete, then(DISCRETE, lambda out, t, rng: np.minimum(out, sum(t[0])) if len(out) > 1 else out)),
@@ -513,6 +585,28 @@ LEAKS = [
     (check.lap_discrete, given(DISCRETE, epsilon=1.0)),
     (check.lap_discrete, discrete(law=whole(clipped(3, geometric), np.trunc))),
     (check.lap_discrete, discrete(law=whole(clipped(6, geometric), np.trunc))),
+    (check.lap_discrete, discrete(law=of_one_sign(geometric))),                         # shared
+    (check.lap_discrete, discrete(law=of_one_sign(geometric, least=11))),
+    (check.lap_discrete, discrete(law=in_blocks(geometric, 2))),
+    (check.lap_discrete, discrete(law=repeating(geometric, 3000))),
+    (check.lap_discrete, discrete(shortened())),                                        # quotient
+    (check.lap_discrete, where(lambda v, d, e: e > 5, exact, DISCRETE)),                # large
+    (check.lap_discrete, discrete(lambda v, d, e: min(d, 5) / e)),
+    (check.lap_discrete, where(lambda v, *_: len(v) < 100 and v.min() < 0, exact, DISCRETE)),
+    (check.lap_discrete, where(lambda v, *_: v.max() > 2e6, exact, DISCRETE)),
+    (check.lap_discrete, where(lambda v, *_: small(v) and not v.any(), exact, DISCRETE)),
+    (check.lap_discrete, then(DISCRETE, lambda out, t, rng: out.astype(float) if t[0][-1] == 2 else out)),   # type
+    (check.lap_bug, where(lambda values, *_: len(values) and np.isnan(values).all(), NO_NOISE, PARTS)),  # missing
+    (check.lap_bug, where(lambda *case: case[3] > 3, NO_NOISE, PARTS)),                 # large
+    (check.lap_bug, given(PARTS, epsilon=lambda epsilon: 2 * epsilon if epsilon > 3 else epsilon)),
+    (check.lap_bug, given(PARTS, epsilon=lambda epsilon: max(epsilon, 0.2))),           # small
+    (check.lap_bug, parts(law=lambda rng, b, shape: laplace(rng, np.where(b > 1, np.floor(b), b), shape))),  # quotient
+    (check.lap_bug, parts(law=lambda rng, b, shape: laplace(rng, np.where(b > 1, np.round(b), b), shape))),
+    *((check.lap_bug, parts(of_quantile(q))) for q in (0.5, 0.9, 0.95)),                # own
+    (check.lap_bug, parts(law=of_one_sign(laplace))),                                   # shared
+    (check.lap_bug, parts(lambda values, low, high: high - low if 0 < low < 20 else farthest(values, low, high))),
+    (check.lap_bug, then(PARTS, lambda out, t, rng: tuple(out) if len(t[0]) == 1 else out)),                 # type
+    (check.lap_bug, where(lambda values, *_: len(values) > 500, NO_NOISE, PARTS)),
     (check.lap_bug, parts(law=shared())),
     (check.lap_bug, share_luck(PARTS)),
     (check.lap_bug, again(PARTS, lambda out, *_: out[1] <= 0.5)),
