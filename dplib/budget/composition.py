@@ -15,6 +15,7 @@ __all__ = [
     "advanced", "basic", "gaussian_rdp", "gdp_to_approx", "optimal", "pure_to_zcdp", "rdp_to_approx", "zcdp_to_approx",
 ]
 
+LEAST = 5e-324                                   # the smallest double: a loss that is not 0 is never said to be
 _MOST = 2**53                                    # releases: the whole numbers that floats hold
 _MOST_TERMS = 10**7                              # of the binomial sum of `optimal`
 
@@ -34,7 +35,7 @@ def basic(epsilon: float, *, k: int = 1) -> float:
     epsilon : float
         Privacy loss of each release.
     k : int
-        Number of releases.
+        Number of releases, at most 2^53. All digits hold for every epsilon; a total above all doubles is inf.
 
     Returns
     -------
@@ -73,9 +74,9 @@ def advanced(epsilon: float, *, k: int, delta_slack: float) -> float:
     epsilon : float
         Privacy loss of each release.
     k : int
-        Number of releases, fixed in advance.
+        Number of releases, fixed in advance; at most 2^53.
     delta_slack : float
-        In (0, 1).
+        In (0, 1). Fourteen digits hold for every epsilon and delta_slack.
 
     Returns
     -------
@@ -127,7 +128,8 @@ def optimal(epsilon: float, *, k: int, delta: float) -> float:
     k : int
         Number of releases, fixed in advance; at most 10^7.
     delta : float
-        In [0, 1); 0 gives basic composition.
+        In [0, 1); 0 gives basic composition. Up to 0.5 the result is rounded up by 1e-6 at most, and by 2e-9 at k =
+        10^5.
 
     Returns
     -------
@@ -186,7 +188,7 @@ def zcdp_to_approx(rho: float, *, delta: float) -> float:
     rho : float
         zCDP parameter, zero or more; rhos of successive releases add.
     delta : float
-        In (0, 1).
+        In (0, 1). Ten digits hold for every rho and delta.
 
     Returns
     -------
@@ -288,7 +290,7 @@ def gdp_to_approx(mu: float, *, delta: float) -> float:
     mu : float
         GDP parameter, zero or more.
     delta : float
-        In (0, 1).
+        In (0, 1). Nine digits hold for every mu and delta; an epsilon above all doubles is inf.
 
     Returns
     -------
@@ -332,7 +334,7 @@ def pure_to_zcdp(epsilon: float) -> float:
     measure : rho-zCDP
     adjacency : the one under which epsilon-DP holds
     guarantee : an upper bound; the smallest rho that always holds is epsilon tanh(epsilon/2), that of randomized
-        response
+        response. All digits hold for epsilon from 1e-150 to 1e154; further on it is rounded up, to inf
 
     Parameters
     ----------
@@ -358,7 +360,7 @@ def pure_to_zcdp(epsilon: float) -> float:
     0.005000000000000001
     """
     epsilon = positive("epsilon", epsilon)
-    return epsilon * epsilon / 2                 # inf where ** would overflow
+    return epsilon * epsilon / 2 or LEAST        # inf where ** would overflow
 
 
 def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
@@ -402,5 +404,5 @@ def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
         raise ValueError("order must be finite and greater than 1")
     mu = positive("sensitivity", sensitivity) / positive("sigma", sigma)
     with np.errstate(over="ignore"):
-        divergence = order * (mu * mu / 2)
+        divergence = np.maximum(order * (mu * mu / 2), LEAST)
     return divergence if divergence.ndim else float(divergence)

@@ -312,8 +312,8 @@ class Budget:
         losses = self._charges(entries, "epsilon")
         if self.rule == "basic":
             return _sum(losses)
-        squares = _sum(loss * loss for loss in losses)
-        return min(_sum(losses), squares / 2 + math.sqrt(-2 * math.log(self.slack) * squares))
+        root = math.hypot(*losses)               # of the sum of squares
+        return min(_sum(losses), root * root / 2 + math.sqrt(-2 * math.log(self.slack)) * root)
 
     @property
     def remaining(self) -> float:
@@ -335,7 +335,8 @@ class Budget:
         """What the squares leave: u^2/2 + u sqrt(2 ln(1/slack)) = epsilon is solved for u^2, the sum of all squares."""
         spread = -2 * math.log(self.slack)
         root = math.sqrt(2) * self.epsilon / (math.sqrt(spread / 2 + self.epsilon) + math.sqrt(spread / 2))
-        return math.sqrt(max(0.0, root * root - _sum(loss * loss for loss in losses)))
+        spent = math.hypot(*losses)
+        return math.sqrt(max(0.0, root - spent)) * math.sqrt(root + spent)
 
     def _remaining_fdp(self, block):
         """By bisection; the first bound is what one answer may cost if nothing else was spent."""
