@@ -333,6 +333,11 @@ TABLES = [                                       # in words, the rows, and those
     (f"{PEOPLE:,} people with the same two films", COMMON,
      [("one more", "second of 0"), ("one more", "second film")]),
 ]
+SHARED = [f"{which} film" for which in ("first", "second", "third", "fourth")]
+FEW = [                                          # users, films of each, most, and how many times it is asked
+    (7, 2, 1, 60), (60, 3, 2, 8), (300, 4, 3, 4),
+]
+BLOCKS = (1, PEOPLE // 2)                        # of users so far apart in a list the choices are compared
 
 
 def _kept(keep_some, rows, most, rng, what):
@@ -373,13 +378,49 @@ def _same_without_rng(keep_some, what, before, others):
                         "Draw from rng, or from a hash of user and film")
 
 
-def _share(keep_some, rows, rng, what):
-    """Share of the people, the planted one left out, who keep the first of their two films; and how far runs differ."""
-    shares = [_kept(keep_some, rows, 1, rng, what).film.str.startswith("first").mean() for _ in range(RUNS)]
-    return float(np.mean(shares)), float(np.std(shares))
+def _choices(keep_some, rows, rng, what):
+    """In each of some runs, whether a user keeps the first film: a row for each run, the planted user left out."""
+    users = [user for user in dict.fromkeys(user for user, _ in rows) if user != "one more"]
+    kept = [_kept(keep_some, rows, 1, rng, what).set_index("user").film for _ in range(RUNS)]
+    return np.array([films.reindex(users).str.startswith("first") for films in kept], dtype=bool), users
+
+
+def _each_alone(chosen, users, what):
+    """`Wrong` if users who stand near each other, or half a list apart, choose alike or in turn."""
+    expected = 2 * chosen.mean() * (1 - chosen.mean())
+    for order in (np.arange(len(users)), np.argsort(users)):
+        for apart in BLOCKS:
+            one, two = chosen[:, order[apart:]], chosen[:, order[:-apart]]
+            if abs((one != two).mean(axis=1) - expected).max() > FAR * math.sqrt(PEOPLE / one.shape[1]):
+                raise Wrong(f"{what}: users {apart} places apart choose alike, or in turn, too often. With one user "
+                            "more these places change, and with them the choices; each user needs their own choice")
+
+
+def _in_proportion(keep_some, users, films, most, times, rng):
+    """`Wrong` if a film that all have seen is kept too often or too rarely, without or with one user more."""
+    rows = [(f"user {i}", film) for i in range(users) for film in SHARED[:films]]
+    what, share, far = f"{users} people with the same {films} films, most = {most}", most / films, None
+    for more in ([], [("one more", SHARED[films - 1])], [("one more", SHARED[0])]):
+        kept = [_kept(keep_some, rows + more, most, rng, what) for _ in range(times)]
+        if far is None:
+            lucky = len({frozenset(map(tuple, one.to_numpy().tolist())) for one in kept}) > 1
+            far = 6 * math.sqrt(0.25 / (users * (times if lucky else 1)))
+        for film in (SHARED[0], SHARED[films - 1]):
+            seen = float(np.mean([(one.film == film).sum() / users for one in kept]))
+            if abs(seen - share) > far:
+                planted = f" when one user more has seen the {more[0][1]}" if more else ""
+                raise Wrong(f"{what}: {seen:.0%} keep the {film}{planted}, and {share:.0%} should: is the choice fair, "
+                            "and does it look at nobody else?")
+
+
+NO_NOISE = "no noise is added"
 
 
 @checker
+@looks_for("size", "empty", "contents", "straddles", "shared", fractions="the table holds names",
+           negative="the table holds names", missing="each row has a user and a film", far=NO_NOISE, small=NO_NOISE,
+           large=NO_NOISE, quotient=NO_NOISE, zero=NO_NOISE, own=NO_NOISE, order="the rows are counted, not published",
+           type="the rows are counted, not published")
 def grp_lot(keep_some):
     """`keep_some(table, most, rng)`: at most `most` films of each user, at random, each pair once."""
     rng, mix = luck(72), np.random.default_rng(72)
@@ -388,21 +429,30 @@ def grp_lot(keep_some):
     for rows in ([], [("a", 1)]):
         _kept(keep_some, rows, 2, rng, f"a table with {len(rows)} rows")
     for what, rows, more in TABLES:
-        share, spread = _share(keep_some, rows, rng, what)
-        first, mixed = f"{what}: {share:.0%} keep the first of them", [rows[i] for i in mix.permutation(len(rows))]
-        if spread > 0.2:
+        chosen, users = _choices(keep_some, rows, rng, what)
+        share, mixed = float(chosen.mean()), [rows[i] for i in mix.permutation(len(rows))]
+        first = f"{what}: {share:.0%} keep the first of them"
+        if np.std(chosen.mean(axis=1)) > 0.2:
             raise Wrong(f"{what}: in one run nearly all keep the first, in another hardly anybody: all users share "
                         "one random choice. Private, but the counts depend on it; each user needs their own choice")
-        with_more, _ = _share(keep_some, rows + more, rng, what)
+        with_more = float(_choices(keep_some, rows + more, rng, what)[0].mean())
         if abs(with_more - share) > 2 * FAR:
             raise Wrong(f"{first}, and {with_more:.0%} if one more user has seen the second: the choice depends on "
                         "what others have seen, and one user changes the rows of many")
-        turned = [_share(keep_some, other, rng, what)[0] for other in (rows[::-1], mixed)]
-        if max(abs(other - share) for other in turned) > 2 * FAR:
-            raise Wrong(f"{first}, and {turned[0]:.0%} if the table comes in the opposite order: the choice depends on "
-                        "the order of the table, which others decide")
+        others = [_choices(keep_some, other, rng, what)[0] for other in (rows[::-1], mixed)]
+        if max(abs(float(other.mean()) - share) for other in others) > 2 * FAR:
+            raise Wrong(f"{first}, and {others[0].mean():.0%} if the table comes in the opposite order: the choice "
+                        "depends on the order of the table, which others decide")
         if abs(share - 0.5) > FAR:
             raise Wrong(f"{first}: private, but not fair, and the counts will not be in proportion")
         _same_without_rng(keep_some, what, rows,
                           {"with one user more": rows + more, "with the rows in another order": mixed})
+        if (chosen != chosen[0]).any():          # there is luck in it
+            _each_alone(chosen, users, what)
+            surplus = 2 * np.concatenate([chosen, *others]).sum(axis=1) - PEOPLE
+            if abs(surplus).max() <= 3:          # once in sixteen runs, if each chooses alone
+                raise Wrong(f"{what}: in all of {len(surplus)} runs just as many keep the one film as the other, and "
+                            "users who choose alone do not bring that about: the choice depends on what others keep")
+    for case in FEW:
+        _in_proportion(keep_some, *case, rng)
     return "at most that many of each user, by a random choice that nobody else can change"

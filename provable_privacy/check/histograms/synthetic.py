@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from provable_privacy.battery import Numbers, Pair, battery
+from provable_privacy.battery import Numbers, Pair, battery, looks_for
 from provable_privacy.battery.laws import compare
 from provable_privacy.battery.makers import laplace
 from provable_privacy.entries import TrueFalse, entries
@@ -60,12 +60,13 @@ def syn_rows(draw):
 # ----------------------------------------------------------------------------------------------------------------- mwem
 
 def _mwem(choose=1.0, measure=1.0, law=laplace, *, score=np.abs, exact_from=10**9, noise_of=lambda t, i: t, paid=None,
-          stop=0.0, near=0.0, again=False, reuse=False):
+          stop=0.0, near=0.0, again=False, reuse=False, part=lambda q: 1.0):
     """MWEM, right unless told otherwise.
 
     From the round `exact_from` on the choice has no noise; `noise_of` names the noise of a round and a query; a round
     costs epsilon/`paid`. A true gap below `stop` ends it before a step, below `near` after one. `again`: a measured
     answer that no table can have is drawn again. `reuse`: all answers get noise, and the worst is chosen and used.
+    The noise of a measurement is multiplied by `part` of the query.
     """
     def wrong(counts, queries, epsilon, rounds, rng):
         n, true, each = counts.sum(), queries @ counts, epsilon / (2 * (paid or rounds))
@@ -76,7 +77,7 @@ def _mwem(choose=1.0, measure=1.0, law=laplace, *, score=np.abs, exact_from=10**
                 break
             luck = 0 if t >= exact_from else rng.gumbel(size=len(gaps))
             i = int(np.argmax(choose * each * gaps / 2 + luck))
-            answer = true[i] + drawn.setdefault(noise_of(t, i), law(rng, measure / each, ()))
+            answer = true[i] + part(queries[i]) * drawn.setdefault(noise_of(t, i), law(rng, measure / each, ()))
             while again and not 0 <= answer <= n:
                 answer = true[i] + rng.laplace(scale=measure / each)
             if reuse:
@@ -106,6 +107,8 @@ MISTAKES = {
     "the noise of a measurement is half of what it must be: selection and measurement share a round's budget":
         _mwem(measure=0.5),
     "the noise of a measurement is twice what it must be": _mwem(measure=2.0),
+    "the noise is divided by the sum of the query's weights: one person moves the answer by up to 1, however many "
+    "cells it adds up": _mwem(part=lambda q: 1 / q.sum()),
     "the same noise serves all rounds: the difference of two measured answers is exact; draw new noise each time":
         _mwem(noise_of=lambda t, i: 0),
     "a query that is asked again has the noise of the first time: private, but asking again then teaches nothing; "
@@ -129,6 +132,9 @@ def _pair(what, one, two, queries, epsilon, rounds, **settings):
 
 
 SMALL, FIRST = [30, 10, 5, 15], np.eye(4)[:3]
+PEOPLE = np.array([400.0, 70.0, 30.0, 210.0, 90.0, 200.0])
+ASKED = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 1, 0], [0, 0, 0, 1, 1, 1],
+                  [0.25, 1, 0, 0, 0.5, 0]])
 TOWNS = [
     _pair("a thousand people spread evenly / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 1,
           runs=800, twice=510),
@@ -140,11 +146,20 @@ TOWNS = [
     _pair("40 people, none of them in the first cell / one of them moved there", [0, 6, 14, 20], [1, 5, 14, 20],
           np.eye(4)[:2], 1.0, 1, runs=1500, law=True),
     _pair("three people / one of them moved", [1, 1, 1], [2, 1, 0], np.eye(3), 0.7, 2, runs=600),
+    _pair("30,000 people and a query with weights / one of them moved", [6000, 4000, 5000, 7000, 3000, 5000],
+          [5999, 4000, 5000, 7000, 3000, 5001], [[1, 0.1, 0.2, 0.1, 0.3, 0.05]], 2.6, 1, runs=800, law="exactly",
+          looks=("contents", "far")),
+    _pair("1,200 people, queries of four cells each and three rounds / one of them moved",
+          [220, 190, 200, 180, 230, 180], [220, 190, 199, 180, 231, 180], [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 1]],
+          1.5, 3, runs=1000, law="exactly", looks=("contents",)),
+    _pair("4,000 people, one answer far worse than the other / one of them moved", [1300, 1100, 620, 980],
+          [1299, 1100, 621, 980], [[1, 1, 0, 0], [0, 1, 1, 0]], 0.04, 1, runs=1000, law="exactly", looks=("far",)),
+    _pair("60 people, five queries and six rounds / one of them moved", [14, 10, 5, 15, 9, 7], [15, 9, 5, 15, 9, 7],
+          ASKED, 9.0, 6, runs=800, law="exactly", looks=("contents",)),
+    _pair("40 people, all of them in the query / one of them moved out of it", [20, 12, 8, 0], [20, 12, 7, 1],
+          [[1, 1, 1, 0]], 1.0, 1, runs=500),
 ]
 
-
-PEOPLE = np.array([400.0, 70.0, 30.0, 210.0, 90.0, 200.0])
-ASKED = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 1, 0], [0, 0, 0, 1, 1, 1], [0, 1, 0, 0, 0, 1.0]])
 WITHOUT_NOISE = {
     "the guess is that of one round: does `old = guess` make a copy, or a second name for the same array?":
         lambda counts, queries, epsilon, rounds, rng: RIGHT(counts, queries, epsilon, 1, rng),
@@ -162,6 +177,10 @@ def _no_guess(got, right, counts, *given):
 
 
 @checker
+@looks_for("quotient", size="replace: both tables have equally many rows",
+           empty="replace: both tables have equally many rows", fractions="counts of people are whole",
+           negative="counts of people are not negative", missing="counts of people are numbers",
+           order="cells come out in a fixed order", own="the scale is given by ε and the rounds")
 def syn_mwem(mwem):
     """`mwem(counts, queries, epsilon, rounds, rng)`: multiplicative weights as in the algorithm, last guess."""
     rounds = [(PEOPLE, ASKED, 1e9, rounds, np.random.default_rng(51)) for rounds in (1, 2, 12)]
@@ -170,19 +189,23 @@ def syn_mwem(mwem):
              show=lambda counts, queries, epsilon, rounds, rng: f"without noise, {rounds} round{'s' * (rounds > 1)}")
     cells = {pair: Numbers(len(pair.one[0]), "cell") for pair in TOWNS}
     looked = battery(mwem, cells.get, TOWNS, mistakes=MISTAKES, right=RIGHT, seed=51)
-    _has_laplace_tails(mwem, np.random.default_rng(52))
+    _has_laplace_noise(mwem, np.random.default_rng(52))
     return f"right without noise, and {looked}"
 
 
-def _has_laplace_tails(mwem, rng):
-    """`Wrong` if the measured noise of one question in one round, times a factor, is rarely far out."""
-    given = np.array([700, 300]), np.array([[1, 0]]), 0.4, 1
-    guess = np.array([answered(mwem, *given, rng) for _ in range(6000)], dtype=float)
-    noise = np.log(guess[:, 0] / guess[:, 1])
+def _has_laplace_noise(mwem, rng):
+    """`Wrong` if the measured noise of one query in one round has another size, or is rarely far out."""
+    counts, epsilon, runs = np.array([700, 300]), 0.58, 6000
+    guess = np.array([answered(mwem, counts, np.array([[1, 0]]), epsilon, 1, rng) for _ in range(runs)], dtype=float)
+    noise = 2 * counts.sum() * np.log(guess[:, 0] / guess[:, 1]) + counts.sum() / 2 - counts[0]
     far = np.abs(noise - noise.mean()) > 3 * noise.std()
     if np.mean(far) < 0.0075:                    # 0.0144 for Laplace noise, 0.0027 for normal noise
         raise Wrong("the law of the measurement is not right: its tails fall too fast, like those of normal noise, "
                     "for which no ε holds")
+    size, right = float(np.abs(noise).mean()), 2 / epsilon
+    if abs(size / right - 1) > 6 / np.sqrt(runs):
+        raise Wrong(f"with one round and ε = {epsilon} the noise of a measurement is {size:.2f} on average, its sign "
+                    f"left out, and that of Lap(2T/ε) is {right:.2f}: is the scale rounded to a whole number?")
 
 
 # ------------------------------------------------------------------------------------------------ attack on a generator

@@ -275,6 +275,30 @@ def by_weight(table, most, rng):
     return first(pairs(table).assign(lot=-lots).sort_values("lot"), most)
 
 
+def balanced(table, most, rng):
+    """Each user keeps the films that the users before kept least often."""
+    kept, rows = {}, []
+    for user, films in shuffled(pairs(table), rng).groupby("user", sort=False).film:
+        for film in sorted(films, key=lambda film: (kept.get(film, 0), rng.random()))[:most]:
+            kept[film] = kept.get(film, 0) + 1
+            rows.append((user, film))
+    return pd.DataFrame(rows, columns=["user", "film"])
+
+
+def shared_in_blocks(size, turned=False, order=sorted):
+    """As many users in turn share one random number; `turned`: every second takes the other end of the list."""
+    def keep_some(table, most, rng):
+        films = {user: sorted(own, key=str) for user, own in pairs(table).groupby("user").film}
+        coins, rows = rng.integers(60, size=len(films)), []
+        for i, user in enumerate(order(films)):
+            start = coins[i // size] % len(films[user])
+            start = len(films[user]) - 1 - start if turned and i % 2 else start
+            rows += [(user, film) for film in (films[user] * 2)[start:start + min(most, len(films[user]))]]
+        return pd.DataFrame(rows, columns=["user", "film"])
+
+    return keep_some
+
+
 def one_lot(table, most, rng):
     lots = {film: lot for film, lot in zip(sorted(set(table.film), key=str), rng.permutation(table.film.nunique()))}
     starts = {"first": rng.random(), "secon": rng.random()}
@@ -349,6 +373,15 @@ LEAKS = [
     (check.grp_lot, popular_first),
     (check.grp_lot, by_weight),
     (check.grp_lot, lambda table, most, rng: popular_first(table.iloc[::-1], most, rng)),
+    (check.grp_lot, where(lambda table, most: len(table) < 1000, popular_first, by_lot)),
+    (check.grp_lot, where(lambda table, most: len(table) < 30, popular_first, by_lot)),
+    (check.grp_lot, where(lambda table, most: most > 1, popular_first, by_lot)),
+    (check.grp_lot, balanced),
+    (check.grp_lot, shared_in_blocks(2)),
+    (check.grp_lot, shared_in_blocks(10)),
+    (check.grp_lot, shared_in_blocks(2, turned=True)),
+    (check.grp_lot, shared_in_blocks(10**6, turned=True)),
+    (check.grp_lot, shared_in_blocks(2, order=lambda films: films)),
 ]
 
 WRONG = [

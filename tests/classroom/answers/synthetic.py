@@ -4,7 +4,7 @@ import numpy as np
 
 from dplib import histograms, mechanisms, synthetic
 from provable_privacy import check
-from provable_privacy.battery.makers import fixed_seed, given, laplace, normal, own_luck, scaled, then, where
+from provable_privacy.battery.makers import fixed_seed, given, laplace, normal, own_luck, scaled, then, where, whole
 from provable_privacy.check.histograms import synthetic as section
 
 
@@ -30,7 +30,7 @@ def gumbel(gaps, epsilon, rng):
 
 
 def mwem(*, choose=1.0, measure=1.0, law=laplace, pick=exponential, score=np.abs, exact_from=99, step=2, total=True,
-         clip=False, again=False, noise_of=lambda t, worst: t, quiet=lambda gap: False,
+         clip=False, again=False, noise_of=lambda t, worst: t, quiet=lambda gap: False, part=lambda q: 1.0,
          done=lambda t, gaps, true: False):
     """A learner's MWEM, right unless told otherwise."""
     def function(counts, queries, epsilon, rounds, rng):
@@ -42,7 +42,7 @@ def mwem(*, choose=1.0, measure=1.0, law=laplace, pick=exponential, score=np.abs
                 break
             worst = int(np.argmax(gaps) if t >= exact_from else pick(gaps, choose * each, rng))
             q, noise = queries[worst], noises.setdefault(noise_of(t, worst), law(rng, measure / each, ()))
-            answer = true[worst] + (0 if quiet(gaps[worst]) else noise)
+            answer = true[worst] + (0 if quiet(gaps[worst]) else part(q) * noise)
             while again and not 0 <= answer <= n:
                 answer = true[worst] + rng.laplace(scale=1 / each)
             guess = guess * np.exp(q * ((np.clip(answer, 0, n) if clip else answer) - q @ guess) / (step * n))
@@ -51,6 +51,22 @@ def mwem(*, choose=1.0, measure=1.0, law=laplace, pick=exponential, score=np.abs
         return guess
 
     return function
+
+
+def exact_choice(when):
+    """The exponential mechanism, but the worst query without noise where `when(gaps, epsilon)` holds."""
+    return mwem(pick=lambda gaps, epsilon, rng:
+                np.argmax(gaps) if when(gaps, epsilon) else exponential(gaps, epsilon, rng))
+
+
+def no_noise_where(condition):
+    """Exact measurements where the condition holds; with almost no noise there is nothing to tell."""
+    return where(lambda counts, queries, epsilon, rounds: epsilon < 1e6 and condition(counts, queries, epsilon, rounds),
+                 mwem(measure=0), MWEM)
+
+
+def whole_scale(rng, scale, shape):
+    return laplace(rng, max(1, round(scale)) if scale > 1e-3 else scale, shape)
 
 
 def near(part):
@@ -142,6 +158,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_mwem, lambda c, q, e, t, rng: MWEM(c, q, t * e, t, rng), "spends the whole budget"),
     (check.syn_mwem, mwem(again=True), "is drawn again"),
     (check.syn_mwem, noisy_worst, "the noise that chose the query"),
+    (check.syn_mwem, mwem(part=lambda q: 1 / q.sum()), "divided by the sum of the query's weights"),
     (check.syn_mwem, mwem(done=lambda t, gaps, true: gaps.max() < 1), "it stops when the truth is near"),
     (check.syn_mwem, near(0.05), "takes all its rounds"),
     (check.syn_mwem, near(0.01), "takes all its rounds"),
@@ -209,6 +226,25 @@ LEAKS = [
     (check.syn_mwem, fixed_seed(MWEM, 7)),
     (check.syn_mwem, where(lambda counts, *rest: len(counts) > 3, MWEM, lambda counts, *rest: counts * 1.0)),
     (check.syn_mwem, then(mwem(measure=1e-6), lambda guess, given, rng: np.round(guess))),
+    (check.syn_mwem, mwem(part=lambda q: 1 / q.sum())),
+    (check.syn_mwem, mwem(part=lambda q: 1 / np.count_nonzero(q))),
+    (check.syn_mwem, mwem(part=lambda q: 1 / np.linalg.norm(q))),
+    (check.syn_mwem, mwem(part=lambda q: q[q > 0].mean())),
+    (check.syn_mwem, mwem(part=lambda q: 0.0 if ((q > 0) & (q < 1)).any() else 1.0)),
+    (check.syn_mwem, mwem(law=whole())),
+    (check.syn_mwem, mwem(law=whole_scale)),
+    (check.syn_mwem, mwem(quiet=lambda gap: gap > 300)),
+    (check.syn_mwem, exact_choice(lambda gaps, epsilon: np.ptp(np.sort(gaps)[-2:]) > 100)),
+    (check.syn_mwem, exact_choice(lambda gaps, epsilon: epsilon < 0.03)),
+    (check.syn_mwem, exact_choice(lambda gaps, epsilon: 0.6 < epsilon < 1e6)),
+    (check.syn_mwem, exact_choice(lambda gaps, epsilon: len(gaps) > 3)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: epsilon < 0.1)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: epsilon / rounds > 2)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: rounds == 3)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: rounds > 4)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: len(counts) > 4)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: counts.sum() > 20_000)),
+    (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: (queries @ counts == counts.sum()).all())),
 ]
 
 
