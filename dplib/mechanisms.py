@@ -212,7 +212,7 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
     Raises
     ------
     ValueError
-        If a parameter is out of range, method="classic" with epsilon > 1, or sigma is above 1e300.
+        If a parameter is out of range, method="classic" with epsilon > 1, or sigma is too large for a float.
 
     References
     ----------
@@ -239,7 +239,7 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
     most = 1e-6 - math.log(delta) - 0.5 * math.log(2 * math.pi)
     centre = 0.5 * math.log(2 * (math.log(2) - math.log(delta))) - math.log(epsilon)
     centre = min(max(centre, -0.5 * (math.log(2) + math.log(epsilon))), most)
-    if centre > 691:
+    if centre > 708:
         _possible(math.inf, sensitivity, epsilon)
     low, high = centre - 1, min(centre + 1, most)
     while excess(low) < 0:
@@ -252,8 +252,8 @@ def gaussian_sigma(epsilon: float, *, delta: float, sensitivity: float = 1.0, me
 
 def _possible(sigma, sensitivity, epsilon):
     """The standard deviation at this sensitivity, if floats can hold it."""
-    if sigma * sensitivity > 1e300:
-        raise ValueError(f"sensitivity/epsilon must be smaller, got {sensitivity!r}/{epsilon!r}: sigma is above 1e300")
+    if sigma * sensitivity == math.inf:
+        raise ValueError(f"sensitivity/epsilon must be smaller, got {sensitivity!r}/{epsilon!r}: sigma is no float")
     return sigma * sensitivity
 
 

@@ -103,6 +103,8 @@ def join(shares: ArrayLike) -> NDArray[np.int64] | np.int64:
     >>> int(join([2**32 - 5, 3]))
     -2
     """
+    if np.isnan(numbers("shares", shares)).any():
+        raise ValueError("shares must hold whole numbers, and some are none")
     shares = _integers("shares", shares)
     if shares.ndim == 0:
         raise ValueError("shares must have an axis of servers, got one number")

@@ -15,7 +15,7 @@ __all__ = [
     "advanced", "basic", "gaussian_rdp", "gdp_to_approx", "optimal", "pure_to_zcdp", "rdp_to_approx", "zcdp_to_approx",
 ]
 
-LEAST = 5e-324                                   # the smallest double: a loss that is not 0 is never said to be
+_LEAST = 5e-324                                  # the smallest double: a loss that is not 0 is never said to be
 _MOST = 2**53                                    # releases: the whole numbers that floats hold
 _MOST_TERMS = 10**7                              # of the binomial sum of `optimal`
 
@@ -360,7 +360,7 @@ def pure_to_zcdp(epsilon: float) -> float:
     0.005000000000000001
     """
     epsilon = positive("epsilon", epsilon)
-    return epsilon * epsilon / 2 or LEAST        # inf where ** would overflow
+    return epsilon * epsilon / 2 or _LEAST        # inf where ** would overflow
 
 
 def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
@@ -404,5 +404,5 @@ def gaussian_rdp(sigma: float, *, order: Any, sensitivity: float = 1.0) -> Same:
         raise ValueError("order must be finite and greater than 1")
     mu = positive("sensitivity", sensitivity) / positive("sigma", sigma)
     with np.errstate(over="ignore"):
-        divergence = np.maximum(order * (mu * mu / 2), LEAST)
+        divergence = np.maximum(order * (mu * mu / 2), _LEAST)
     return divergence if divergence.ndim else float(divergence)

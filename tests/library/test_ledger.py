@@ -408,7 +408,7 @@ def test_sigma_of_no_privacy_is_on_the_safe_side(delta):
     (lambda: basic(1.0, k=10**400), "k"), (lambda: advanced(1.0, k=10**400, delta_slack=0.1), "k"),
     (lambda: optimal(1.0, k=10**9, delta=0.1), "k"),
     (lambda: gaussian_sigma(1e-308, delta=1e-310), "epsilon"),
-    (lambda: gaussian_sigma(1.0, delta=0.1, sensitivity=1e305), "sensitivity"),
+    (lambda: gaussian_sigma(1e-9, delta=1e-5, sensitivity=1e305), "sensitivity"),
 ])
 def test_what_is_out_of_range_is_refused_in_one_line_that_names_it(call, name):
     with pytest.raises(ValueError, match=rf"\b{name}") as refusal:
