@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from dplib.audit import audit
 from dplib.svt import Scales, index_pmf, log_laplace_cdf, log_probability, scales
-from provable_privacy.battery import Choice, Pair, battery, drawn
+from provable_privacy.battery import Choice, Pair, battery, drawn, looks_for
 from provable_privacy.battery.runs import luck
 from provable_privacy.check.sparse_vector.replies import law_of_runs, neighbours, same_law, whole_runs, witness
 from provable_privacy.entries import Number, Together, entries
@@ -15,6 +15,8 @@ from provable_privacy.formulas import on_cases
 from provable_privacy.speech import Wrong, ask, checker, compare_dict
 
 __all__ = ["svt_build", "svt_counterexample", "svt_level", "svt_mend", "svt_monotone", "svt_refute", "svt_touch"]
+
+ANSWERS, INDEX = "a person moves answers, and not their number", "one index comes out"
 
 # ------------------------------------------------------------------------------------------- what one visit can touch
 
@@ -131,9 +133,16 @@ PAIRS = [
     _pair([16.0], [15.0], 0.0, 1.0, 1.0, runs=6000),               # what is clearly above fails in 1.2 % of runs
     _pair([-2.0] * 8 + [2.0], [1.0] * 8 + [-1.0], 0.0, 1.0, 1.0, runs=8000, watch=(8,)),
     _same(40, -13.0, 1500), _same(40, -7.0, 6000), _same(200, -30.0, 800),     # the last: alarm in 7 %, 8 %
+    _same(600, -24.0, 250),
+    _pair([-17.0] * 19 + [0.5], [-16.0] * 19 + [-0.5], 0.0, 1.0, 1.0, runs=1000,
+          name="20 answers, -17 and the last 0.5, ε = 1 / -16 and -0.5"),
+    _pair([9.8, 10.1], [10.1, 9.9], 10.0, 9.0, 1.0, runs=2000),
+    _pair([880.0, 1100.0, 900.0], [900.0, 1080.0, 920.0], 1000.0, 0.02, 1.0, runs=3000),
+    _pair([-7.5, -6.5], [-6.5, -7.5], -7.0, 1.6, 1.0, runs=8000),              # 2/1.6 and 4/1.6 are not whole
 ]
 BUILD = [
-    _pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), _pair([0.9, 1.6], [1.1, 1.4], 1.0, 1.0, 0.2),
+    _pair([6.0], [0.0], 1.0, 0.5, 2.0, runs=2000), _pair([3.0, -4.0], [-3.0, 2.0], 1.0, 1.0, 6.0, runs=1000),
+    _pair([0.9, 1.6], [1.1, 1.4], 1.0, 1.0, 0.2),
     *PAIRS, *_random((0.3, 4.0), 20),
 ]
 MEND = [*PAIRS, *_random((1.0, 1.0), 21)]
@@ -167,6 +176,8 @@ def _stops_where_it_must(first_above, rng):
 
 
 @checker
+@looks_for("straddles", "far", "quotient", "shared", size=ANSWERS, empty=ANSWERS, contents=ANSWERS, order=INDEX,
+           zero=INDEX, missing="an answer is a number")
 def svt_build(first_above):
     """`first_above(answers, threshold, epsilon, sensitivity, rng)`: the index of the first Yes, or None."""
     rng = luck(20)
@@ -324,6 +335,8 @@ def _halts(Watch, rng):
 
 
 @checker
+@looks_for("straddles", "far", "quotient", "shared", size=ANSWERS, empty=ANSWERS, contents=ANSWERS, order=INDEX,
+           zero=INDEX, missing="an answer is a number")
 def svt_mend(Watch):
     """`Watch(threshold, epsilon, rng)` with `ask(answer) -> bool`: AboveThreshold for sensitivity 1 and one alarm."""
     if not isinstance(Watch, type):

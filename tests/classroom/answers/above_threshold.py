@@ -19,6 +19,7 @@ from provable_privacy.battery.makers import (
     scaled,
     shared,
     then,
+    where,
 )
 
 
@@ -73,6 +74,26 @@ def in_place(answers, threshold, epsilon, sensitivity, rng):
         if answers[index] >= level:
             return index
     return None
+
+
+def whole_scales(answers, threshold, epsilon, sensitivity, rng):
+    """Both scales are rounded to whole numbers."""
+    unit = sensitivity / epsilon
+    return first_above(*(max(round(k * unit), 1) / unit for k in (2, 4)))(answers, threshold, epsilon, sensitivity, rng)
+
+
+def repeated(size):
+    """So many noises, again and again."""
+    return lambda rng, scale, shape: np.resize(laplace(rng, scale, (min(size, *shape),)), shape)
+
+
+def leads(by):
+    """Whether the largest answer leads by so many times sensitivity/epsilon."""
+    def function(answers, threshold, epsilon, sensitivity):
+        second, first = sorted([-math.inf, *answers])[-2:]
+        return math.inf > first - second > by * sensitivity / epsilon
+
+    return function
 
 
 class Watch:
@@ -157,6 +178,20 @@ def from_stock(self, answer):
     return self.stock.pop()
 
 
+def if_epsilon(answer):
+    """A watch that is made with another epsilon, `answer(epsilon)`."""
+    return watch(__init__=lambda self, threshold, epsilon, rng: Watch.__init__(self, threshold, answer(epsilon), rng))
+
+
+def in_a_circle(size):
+    """So many noises, again and again."""
+    def noise(self, answer):
+        self.__dict__.setdefault("circle", [Watch.noise(self, answer) for _ in range(size)])
+        return self.circle[self.asked % size]
+
+    return watch(noise=noise)
+
+
 def surely(self, answer):
     """What lies far above the threshold passes for certain."""
     return math.inf if answer >= self.threshold + 8 / self.epsilon else Watch.noise(self, answer)
@@ -170,7 +205,7 @@ def exact_level(k, epsilon, beta):
     return brentq(excess, 0.0, 5000.0)
 
 
-RIGHT, STANDARD = first_above(), scaled(2**0.5, normal)
+RIGHT, EXACT, STANDARD = first_above(), first_above(0, 0), scaled(2**0.5, normal)
 TOUCH = {"daily": (1, 0.1), "excess": (200, 20), "week": (7, 0.7)}
 SCALES = {"counts": 2.0, "totals": 1.0}
 
@@ -214,6 +249,16 @@ LEAKS = [
     (check.svt_build, on(lambda x, threshold, unit: np.round(x))),
     (check.svt_build, noisiest),
     (check.svt_build, first_above(1.7, 3.4)),
+    (check.svt_build, where(lambda answers, threshold, epsilon, step: epsilon > 5, EXACT, RIGHT)),       # large epsilon
+    (check.svt_build, given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.1))),                          # small epsilon
+    (check.svt_build, whole_scales),
+    (check.svt_build, where(lambda answers, *rest: len(answers) > 200, EXACT, RIGHT)),                   # sizes
+    (check.svt_build, where(lambda answers, threshold, *rest: threshold > 100, EXACT, RIGHT)),
+    (check.svt_build, where(lambda answers, *rest: 9 < len(answers) < 40, EXACT, RIGHT)),
+    (check.svt_build, where(lambda answers, threshold, epsilon, step: step > 3.5, EXACT, RIGHT)),
+    (check.svt_build, where(leads(15), EXACT, RIGHT)),
+    (check.svt_build, first_above(nu=repeated(100))),                                                    # shared noise
+    (check.svt_build, where(leads(4), EXACT, RIGHT)),                                                    # far
     (check.svt_mend, watch(late=refuses_once)),
     (check.svt_mend, watch(compare=halts_when_true)),
     (check.svt_mend, watch(late=lambda self, answer: refuse(f"halted, {answer} not compared"))),
@@ -222,6 +267,10 @@ LEAKS = [
     (check.svt_mend, watch(noise=lambda self, answer: Watch.noise(self, answer) * (1 if self.asked < 9 else 1 / 2))),
     (check.svt_mend, watch(noise=surely)),
     (check.svt_mend, redrawn(10)),
+    (check.svt_mend, if_epsilon(lambda epsilon: 1e9 if epsilon > 5 else epsilon)),                       # large epsilon
+    (check.svt_mend, if_epsilon(lambda epsilon: max(epsilon, 0.1))),                                     # small epsilon
+    (check.svt_mend, redrawn(100)),                                                                      # sizes
+    (check.svt_mend, in_a_circle(50)),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
