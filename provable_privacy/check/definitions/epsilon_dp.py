@@ -237,7 +237,8 @@ SURVEYS = [
             runs=500),
 ]
 CROWDS = [_people(0, 1, 2, math.log(3)), _people(4, 2, 5, 1.0), _people(0, 8, 9, 1.6, calls=9)] + [
-    _people(1, 0, 2, 0.1), _people(0, 1, 2, 7.5, calls=16), _people(11, 3, 30, 2.5),       # few tell lies on the second
+    _people(1, 0, 2, 0.1, calls=12), _people(0, 1, 2, 7.5, calls=16),          # of the latter, one in 1,800 tells a lie
+    _people(11, 3, 30, 2.5),
 ] + [
     _people(*np.random.default_rng([31, i]).permutation(case["k"])[:2].tolist(), case["k"], case["epsilon"])
     for i, case in enumerate(drawn(3, 31, k=(3, 9), epsilon=(0.3, 2.2)))

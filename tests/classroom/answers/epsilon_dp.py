@@ -79,7 +79,7 @@ def five_stars(scale=lambda B, epsilon: B / epsilon, bound="user", *, stars_only
         if stars_only:
             users = users[stars == 5]
         each = np.unique(users, return_counts=True)[1]
-        total = {"user": np.minimum(each, B).sum(), "none": each.sum(), "table": min(B, each.sum())}[bound]
+        total = {"user": np.minimum(each, B).sum(), "none": each.sum(), "table": np.minimum(B, each.sum())}[bound]
         if keep == "first rows":
             total = sum(1 for i, user in enumerate(users) if np.sum(users[:i] == user) < B)
         if again and memory and memory[0][0] == (B, epsilon):
