@@ -5,7 +5,7 @@ import numpy as np
 
 from dplib.audit import runs_needed
 from dplib.svt import VARIANTS, Scales, Variant, exact_loss, log_probability
-from provable_privacy.battery import battery, drawn
+from provable_privacy.battery import battery, drawn, looks_for
 from provable_privacy.battery.runs import luck
 from provable_privacy.check.sparse_vector.replies import (
     ONE_THRESHOLD,
@@ -21,6 +21,9 @@ from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, checker, is_stub, number
 
 __all__ = ["svt_catch", "svt_endless", "svt_formula", "svt_repair", "svt_restart"]
+
+
+ANSWERS = "a person moves answers, and not their number"
 
 
 def _found(noise, c):
@@ -206,6 +209,9 @@ CASES = [                                        # (answers, threshold, epsilon,
     (((-16.0,) * 8, 0.0, 2.0, 2), 10_000, {}),
     (((-400.0,) * 12, 0.0, 0.01, 1), 3000, {}),
     (((5.0, -4.0, 6.0, 0.0), 1.0, 8.0, 8), 4000, {}),
+    (((-3.5, -3.0, -2.5, -3.0), -3.0, 36.0, 24), 4000, {}),
+    (((9.8, 10.1, 9.9), 10.0, 12.0, 1), 2000, {}),
+    (((-9.0,) * 60, 0.0, 2.0, 1), 1000, {}),
 ]
 PAIRS = [
     runs_pair([0.0, 1.0], [1.0, 0.0], 0.5, 0.8, 1, twice=800),
@@ -218,6 +224,8 @@ PAIRS = [
 
 
 @checker
+@looks_for("straddles", "far", "quotient", "shared", size=ANSWERS, empty=ANSWERS, contents=ANSWERS,
+           order="replies come one by one", zero="only replies come out", missing="an answer is a number")
 def svt_restart(alarms):
     """`alarms(answers, threshold, epsilon, c, rng)`: a generator of replies, epsilon-DP in all, for sensitivity 1."""
     if is_stub(alarms):

@@ -172,6 +172,10 @@ LEAKS = [
     (check.svt_restart, at_most(5)),
     (check.svt_restart, where(lambda answers, threshold, *rest: threshold > 1, alarms(lambda c: (1e-9, 4 * c)), RIGHT)),
     (check.svt_restart, given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.05))),
+    (check.svt_restart, given(RIGHT, epsilon=lambda epsilon: 1e9 if epsilon > 10 else epsilon)),         # large epsilon
+    (check.svt_restart, at_most(10)),
+    (check.svt_restart, alarms(change=lambda noise, answer, far, i: noise if i < 12 else 0.0)),          # sizes
+    (check.svt_restart, where(lambda answers, threshold, *rest: threshold < 0, given(RIGHT, epsilon=1e9), RIGHT)),
     (check.svt_restart, where(lambda answers, threshold, *rest: max(map(abs, [threshold, *answers])) > 1000,
                               given(RIGHT, epsilon=1e9), RIGHT)),
 ]
