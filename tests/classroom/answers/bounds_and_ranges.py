@@ -297,6 +297,9 @@ LEAKS = [
     (check.svt_auto_mean, one_call_late()),
     (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 2 * epsilon if len(values) > 500 else epsilon)),
     (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 2 * epsilon if len(values) < 10 else epsilon)),
+    (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 100 * epsilon if epsilon > 5 else epsilon)),  # large
+    (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: max(epsilon, 0.1))),                          # small
+    (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 2 * epsilon if len(values) > 999 else epsilon)),
     (check.svt_global, release(publish=lambda fresh, counts, nu: nu / 2)),
     (check.svt_global, release(fresh=shared())),
     (check.svt_global, release(fresh=same_size())),
