@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from dplib.attacks import tpr_at, tracing
-from provable_privacy.battery import Numbers, Pair, battery, drawn, luck
+from provable_privacy.battery import Numbers, Pair, battery, drawn, looks_for, luck
 from provable_privacy.battery.makers import noisy, normal, same_size, shared
 from provable_privacy.entries import Number, entries
 from provable_privacy.formulas import on_cases
@@ -208,6 +208,9 @@ TABLES = [
     _flip("ones only, in ten columns / zeros in the last two of a row", np.ones((6, 10), int), [2], [8, 9], 0.8,
           runs=600),
     _flip("two rows, one of them a one / both are", [[1], [0]], [1], [0], 1.0, runs=2000),
+    _flip("six rows of 40 columns / one different in the last", np.eye(6, 40, dtype=int), [0], [39], 0.8, runs=300),
+    _flip("four rows, ε = 12 / the first different in both columns", [[1, 0], [0, 1], [1, 1], [1, 0]], [0], [0, 1],
+          12.0, runs=1500, law=True),
     _flip("one column with a single one / five more of its rows are ones", np.eye(60, 1, dtype=int), range(1, 6), [0],
           0.3, runs=40_000),
 ]
@@ -233,8 +236,12 @@ def _grows_with_the_columns(private_means):
 
 
 @checker
+@looks_for("contents", "own", "zero", size="a row is replaced", empty="a row is replaced",
+           fractions="entries are 0 or 1", negative="entries are 0 or 1", missing="entries are 0 or 1",
+           order="a mean of each column comes out", straddles="nothing is compared with a threshold")
 def mem_release(private_means):
     """`private_means(table, epsilon, rng)`: column means with noise, together epsilon-DP when one row is replaced."""
-    seen = battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES, seed=53)
+    seen = battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES,
+                   right=RIGHT, seed=53)
     _grows_with_the_columns(private_means)
     return seen

@@ -112,6 +112,11 @@ def second_of_the_same_size(rng, scale, shape):
     return noise
 
 
+def repeated(size):
+    """So many noises, again and again."""
+    return lambda rng, scale, shape: np.resize(laplace(rng, scale, (min(size, *shape),)), shape)
+
+
 def sum_zero(rng, scale, shape):
     noise = rng.laplace(scale=scale, size=shape)
     return noise - noise.mean() if len(noise) > 1 else noise
@@ -174,6 +179,8 @@ LEAKS = [(check.mem_release, leak) for leak in (
     by_table(lambda table: (np.count_nonzero(np.ptp(table, axis=0)) or table.shape[1]) / len(table)),
     by_table(lambda table: furthest(table) / len(table)),
     equal_columns_once,
+    where(lambda table, epsilon: epsilon > 2, exact, RIGHT),                     # large epsilon
+    means(law=repeated(10)),                                                     # shared noise
     where(lambda table, epsilon: table.all(), exact, RIGHT),
     cell_by_cell(lambda table: np.arange(table.shape[1]) >= 8),
     means(lambda n, d: min(d, 8) / n),
