@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplib import distributions, mechanisms
-from provable_privacy.battery import Crowd, Lines, Pair, battery, drawn, read_lines
+from provable_privacy.battery import Crowd, Lines, Pair, battery, drawn, looks_for, read_lines
 from provable_privacy.battery.forms import MISSING
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import Wrong, checker
@@ -216,12 +216,13 @@ def _films(low, high, epsilon, delta, **settings):
         return {film: (high if coin else low) for film, coin in zip(FILMS, coins) if coin or low}, epsilon, delta
 
     def cells(got, coins):
-        values, _ = read_lines(got, FILMS)
+        values, _ = read_lines(got, FILMS[: len(coins)])
         return np.where(values < MISSING / 2, np.nan, values)
 
     what, steps = f"category of {low}, δ = {delta:g} / category of {high}, δ = {delta:g}", high - low
     slack = delta * sum(math.exp(epsilon * i) for i in range(steps))     # what delta becomes after so many steps
-    return Crowd(what, build, cells, len(FILMS), ((steps * epsilon, slack),), (low, high), **settings)
+    size = settings.pop("size", len(FILMS))
+    return Crowd(what, build, cells, size, ((steps * epsilon, slack),), (low, high), **settings)
 
 
 def _least(count, epsilon, delta):
@@ -240,6 +241,9 @@ CROWDS = [
     _films(1000, 1003, 0.7, 1e-4, published=((0.999, None), (0.999, None)), within=1.69 / 0.7, share=0.75),
     *(_films(0, 1, **case, published=(NEVER, ANY)) for case in drawn(1, 11, epsilon=(0.3, 2.0), delta=(0.02, 0.04))),
     _films(0, 1, 2.0, 0.0677, published=(NEVER, ANY)),              # there whole noise passes more often
+    _films(0, 1, 1.3, 1e-4, published=(NEVER, ANY)),
+    _films(300, 301, 6.0, 1e-3),
+    _films(400, 430, 0.02, 0.01, size=400, calls=20),
 ]
 
 
@@ -253,17 +257,21 @@ def _dict(what, one, two, epsilon, delta, **settings):
 
 ONE = {"film d": 1003, "film b": 1001, "film f": 1000, "film a": 999, "film c": 998, "film e": 990}
 TWO = {"film d": 1003, "film f": 1002, "film b": 1001, "film a": 999, "film c": 998, "film e": 990}
-FOUR = dict.fromkeys("abcd", 40)
+FOUR, MANY = dict.fromkeys("abcd", 40), dict.fromkeys([f"town {i}" for i in range(10, 34)], 40)
 DICTS = [
     _dict("a dict in the order of its counts / film f has two more and is second", ONE, TWO, 0.5, 1e-4, runs=3000,
           twice=800),
     _dict("an empty dict / one category with one person", {}, {"film a": 1}, 1.0, 0.05, runs=3000),
     _dict("one category with 60 people / the same with 61", {"film a": 60}, {"film a": 61}, 1.0, 1e-3, runs=2000),
     _dict("four categories alike / the last has one more", FOUR, {**FOUR, "d": 41}, 0.9, 1e-3, runs=2000),
+    _dict("24 categories alike / the last has one more", MANY, {**MANY, "town 33": 41}, 0.3, 1e-3, runs=400),
 ]
 
 
 @checker
+@looks_for("straddles", "far", "quotient", "rare", "own", contents="each person is in one category",
+           fractions="counts of people are whole", negative="counts of people are not negative",
+           missing="counts of people are whole", zero="counts near 0 do not come out")
 def adp_threshold(release):
     """`release(counts, epsilon, delta, rng)`: category -> noisy count, for the categories whose noisy count passes."""
     seen = battery(release, lambda pair: Lines(tuple(sorted({*pair.one[0], *pair.two[0]}))), DICTS, crowds=CROWDS,

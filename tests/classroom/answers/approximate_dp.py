@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from dplib import distributions, mechanisms
 from provable_privacy import check
-from provable_privacy.battery.makers import difference, geometric, given, laplace, own_luck, shared, then
+from provable_privacy.battery.makers import difference, geometric, given, laplace, own_luck, shared, then, where
 from provable_privacy.check.definitions import approximate_dp
 
 
@@ -70,6 +70,16 @@ def in_pairs(rng, scale, shape):
     noise = rng.laplace(scale=scale, size=shape)
     noise[1::2] = -noise[: 2 * (len(noise) // 2) : 2]
     return noise
+
+
+def repeated(size):
+    """So many noises, again and again."""
+    return lambda rng, scale, shape: np.resize(laplace(rng, scale, (min(size, *shape),)), shape)
+
+
+def whole_scale(rng, scale, shape):
+    """The scale of the noise is rounded to a whole number."""
+    return laplace(rng, max(round(scale), 1), shape)
 
 
 def by_noisy_count(out, table, rng):
@@ -247,4 +257,13 @@ LEAKS = [
     (check.adp_threshold, then(RIGHT, cut_at_the_largest)),
     (check.adp_threshold, given(RIGHT, epsilon=1.0)),
     (check.adp_threshold, given(RIGHT, delta=0.05)),
+    (check.adp_threshold, where(lambda counts, epsilon, delta: epsilon > 5, release(1e-9), RIGHT)),      # large epsilon
+    (check.adp_threshold, given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.1))),                      # small epsilon
+    (check.adp_threshold, given(RIGHT, delta=lambda delta: max(delta, 1e-3))),                           # rare
+    (check.adp_threshold, release(law=whole_scale)),
+    (check.adp_threshold, release(at_least=lambda epsilon, delta: math.floor(threshold(epsilon, delta)))),
+    (check.adp_threshold, release(lambda count, counts: 1e-9 if 100 < count < 900 else 1)),              # far
+    (check.adp_threshold, where(lambda counts, epsilon, delta: 10 < len(counts) < 999, release(1e-9), RIGHT)),
+    (check.adp_threshold, release(law=repeated(8))),                                                     # shared noise
+    (check.adp_threshold, release(law=repeated(12))),
 ]
