@@ -210,8 +210,9 @@ def _right_law(publish, n, epsilon, k):
 
 
 @checker
-@looks_for("quotient", "zero", fractions="counts of people are whole", negative="counts of people are not negative",
-           missing="counts of people are numbers", own="k and the scale are given")
+@looks_for("quotient", "zero", contents="each person is in one group", fractions="counts of people are whole",
+           negative="counts of people are not negative", missing="counts of people are numbers",
+           own="k and the scale are given")
 def grp_release(publish):
     """`publish(counts, epsilon, k, rng)`: group -> noisy count, for the groups that pass; truncated geometric noise."""
     seen = battery(publish, lambda pair: Lines(_keys(pair.one[0], pair.two[0])), DICTS, crowds=CROWDS,
@@ -420,7 +421,7 @@ NO_NOISE = "no noise is added"
 @looks_for("size", "empty", "contents", "straddles", "shared", fractions="the table holds names",
            negative="the table holds names", missing="each row has a user and a film", far=NO_NOISE, small=NO_NOISE,
            large=NO_NOISE, quotient=NO_NOISE, zero=NO_NOISE, own=NO_NOISE, order="the rows are counted, not published",
-           type="the rows are counted, not published")
+           type="the rows are counted, not published", calls="a fixed key may choose")
 def grp_lot(keep_some):
     """`keep_some(table, most, rng)`: at most `most` films of each user, at random, each pair once."""
     rng, mix = luck(72), np.random.default_rng(72)

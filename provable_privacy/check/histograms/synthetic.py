@@ -137,7 +137,7 @@ ASKED = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 1, 0], [0
                   [0.25, 1, 0, 0, 0.5, 0]])
 TOWNS = [
     _pair("a thousand people spread evenly / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 1,
-          runs=800, twice=510),
+          runs=800, twice=510, looks=("straddles",)),
     _pair("700 and 300 people / six of them moved", [700, 300], [706, 294], [[1, 0]], 0.4, 4, runs=1200, law="exactly"),
     _pair("a thousand people spread evenly, four rounds / one of them moved", [500, 500], [501, 499], [[1, 0]], 0.8, 4,
           runs=1000, law="exactly"),
@@ -177,7 +177,7 @@ def _no_guess(got, right, counts, *given):
 
 
 @checker
-@looks_for("quotient", size="replace: both tables have equally many rows",
+@looks_for("quotient", "zero", size="replace: both tables have equally many rows",
            empty="replace: both tables have equally many rows", fractions="counts of people are whole",
            negative="counts of people are not negative", missing="counts of people are numbers",
            order="cells come out in a fixed order", own="the scale is given by ε and the rounds")

@@ -210,7 +210,7 @@ def gaussian_part(epsilon, sigma, m):
 
 
 def the_two_ends(epsilon, sigma, threshold, m):
-    """In all cases that anybody computed, one of the two ends is the worst."""
+    """One of the two ends is the worst."""
     return max(alone(sigma, threshold, m), gaussian_part(epsilon, sigma, m))
 
 
