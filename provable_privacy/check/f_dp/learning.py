@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dplib import fdp
-from provable_privacy.battery import Numbers, Pair, battery, drawn
+from provable_privacy.battery import Numbers, Pair, battery, drawn, looks_for
 from provable_privacy.battery.laws import LEVEL, p_value
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, numbers
@@ -137,6 +137,19 @@ def _in_parts(gradients, q, clip, sigma, b, rng):
     return (g * (rng.random(g.shape) < q)).sum(axis=0) / (sigma * clip) + rng.normal(size=g.shape[1])
 
 
+def _fixed(size):
+    """The step with a batch of `size(n, q, b)` rows, or of all of them if there are fewer."""
+    def function(gradients, q, clip, sigma, b, rng):
+        n = len(gradients)
+        rows = rng.choice(n, min(size(n, q, b), n), replace=False) if n else []
+        return RIGHT_STEP(gradients[rows], 1.0, clip, sigma, b, rng)
+
+    return function
+
+
+RIGHT_STEP = _step()
+FIXED = "the batch has a fixed size{}; the accountant assumes a coin for each row, and batches of fixed size have " \
+        "other costs"
 MISTAKES = {
     "the rows are not clipped": _step(total=lambda g, clip, b, q: g.sum(axis=0)),
     "every row takes part every time; the accountant was told that it does so with probability q":
@@ -146,9 +159,10 @@ MISTAKES = {
     "the rows come together or not at all; each needs a coin of its own":
         _step(lambda n, q, rng: np.full(n, rng.random() < q)),
     "each coordinate of a row has a coin of its own, so a row may come in part; toss one coin for the row": _in_parts,
-    "the batch has a fixed size; the accountant assumes a coin for each row, and batches of fixed size have other "
-    "costs":
-        _step(lambda n, q, rng: rng.permutation(n) < round(n * q)),
+    FIXED.format(""): _fixed(lambda n, q, b: round(n * q)),
+    FIXED.format(", q times the rows and rounded down"): _fixed(lambda n, q, b: int(n * q)),
+    FIXED.format(", of one row at least"): _fixed(lambda n, q, b: max(int(n * q), 1)),
+    FIXED.format(", b rows whatever q is"): _fixed(lambda n, q, b: b),
     "each coordinate is cut to C, so one row moves the sum by up to C√d":
         _step(total=lambda g, clip, b, q: np.clip(g, -clip, clip).sum(axis=0)),
     "it is the mean of the batch that is clipped, and one row moves it by more than C/b": _step(total=_of_the_mean),
@@ -193,6 +207,12 @@ def _pairs():
         _tables("no rows / one long row of two equal coordinates", [], [[20.0, 20.0]], (0.5, 1.0, 0.15, 3), runs=600),
         _tables("400 short rows / the same and a long one across",
                 short, [[0.0, -80.0]], (0.5, 0.7, 0.4, 200), runs=500),
+        _tables("1,500 rows of one number, all take part / one more",
+                np.tile([[0.1], [-3.0], [0.2]], (500, 1)), [[2.0]], (1.0, 0.2, 3.0, 1000), runs=150),
+        _tables("40 rows, q = 0.04 / the same and one across",
+                np.tile([3.0, 0.0], (40, 1)), [[0.0, 9.0]], (0.04, 2.5, 0.2, 1), runs=1500),
+        _tables("three rows, q = 0.9 / the same and one opposite",
+                np.tile([0.0, 5.0], (3, 1)), [[0.0, -5.0]], (0.9, 1.0, 0.25, 4), runs=800),
     ]
     for i, case in enumerate(drawn(2, 65, q=(0.2, 0.8), clip=(0.3, 2.0), sigma=(0.3, 0.6), b=(2, 30))):
         what = f"{5 + i} rows, C = {case['clip']:g}, σ = {case['sigma']:g}, b = {case['b']} / one more"
@@ -212,23 +232,25 @@ def _units(answer, arguments, rng):
 
 
 @checker
+@looks_for("contents", "straddles", "far", "rare", "calls", "own", small="σ is given, and no ε",
+           quotient="σ and the clip norm are given", order="one vector comes out",
+           zero="the law of the noise is prescribed")
 def sgd_step(noisy_step):
     """`noisy_step(gradients, q, clip, sigma, b, rng)`: Poisson sampling, clipping of each row, sum, noise, division."""
     rng, d, q = np.random.default_rng(62), 50, 0.3
-    for n, clip, sigma, b in ((12, 0.6, 1.2, 9), (0, 1.7, 2.3, 5)):      # `_scales` differ
+    for n, clip, sigma, b in ((12, 0.6, 1.2, 9), (0, 11.0, 7.0, 5)):      # `_scales` differ
         where = f"with {f'{n} rows, all zero' if n else 'no rows'}, clip {clip:g}, sigma {sigma:g} and b = {b}"
         calls = (_units(noisy_step, (np.zeros((n, d)), q, clip, sigma, b), rng) for _ in range(RUNS))
         z = np.array([numbers(update, (d,), f"{where}: the update") for update in calls])
         if reason := _noise_alone(z, n * q) or _law_of_noise(z, _scales(clip, sigma, b, n * q)):
             raise Wrong(f"{where}: {reason}")
-    right = _step()
-    ours = [right, *MISTAKES.values()]
+    ours = [RIGHT_STEP, *MISTAKES.values()]
 
     def units(answer, arguments, rng):
         return answer(*arguments, rng) if answer in ours else _units(answer, arguments, rng)
 
     said = battery(noisy_step, lambda pair: Numbers(pair.one[0].shape[1], "coordinate"), _pairs(), call=units,
-                   mistakes=MISTAKES, right=right, seed=63)
+                   mistakes=MISTAKES, right=RIGHT_STEP, seed=63)
     return f"the law of the algorithm on all tables tried, normal noise out to its tails, and {said}"
 
 
@@ -302,6 +324,11 @@ def _directions(q, sigma, steps, delta):
     return (f**steps).epsilon(delta), (f.inverse() ** steps).epsilon(delta)
 
 
+def _turned_round(q, sigma, steps, delta):
+    """Both directions, with σ where 1/σ belongs."""
+    return _directions(q, 1 / sigma, steps, delta)
+
+
 def _gaussian(mu, delta):
     return fdp.gaussian(mu).epsilon(delta)
 
@@ -311,6 +338,12 @@ def _once(q, sigma, steps, delta):
 
 
 ACCOUNT_MISTAKES = {
+    "the argument of fdp.gaussian is μ = 1/σ, not σ: more noise makes the two worlds more alike":
+        lambda *case: max(_turned_round(*case)),
+    "the argument of fdp.gaussian is μ = 1/σ, not σ; and that is one direction only, so take the worse of both":
+        lambda *case: _turned_round(*case)[0],
+    "the argument of fdp.gaussian is μ = 1/σ, not σ; and that is one direction only, adding the person":
+        lambda *case: _turned_round(*case)[1],
     "that is the price without sampling: true, but sampling is worth a lot here":
         lambda q, sigma, steps, delta: _gaussian(math.sqrt(steps) / sigma, delta),
     "sampling does not multiply ε by q": lambda q, sigma, steps, delta: q * _gaussian(math.sqrt(steps) / sigma, delta),
@@ -327,7 +360,7 @@ ACCOUNT_MISTAKES = {
 def _not_the_account(got, right, *case):
     verdict = "a ledger below the truth is a false promise"
     if got > right:
-        verdict = "a valid bound perhaps, but more than half a per cent above what the accountant of the section gives"
+        verdict = "a bound may be larger than the truth, but this one is more than half a per cent above it"
     return f"it is {right:.4f}; {verdict}"
 
 
@@ -359,17 +392,18 @@ def sgd_break(answer):
     if others is ... or you is ...:
         raise NotAttempted
     others, you = np.asarray(others, dtype=float), np.asarray(you, dtype=float)
-    others = others if others.size else np.zeros((0, 3))
     if others.ndim != 2 or others.shape[1] != 3 or you.shape != (3,):
         raise Wrong(f"expected a table with 3 columns and a vector of 3 numbers, got shapes {others.shape} and "
                     f"{you.shape}")
-    if len(others) > 50:
-        raise Wrong(f"at most 50 others, got {len(others)}")
+    if not 10 <= len(others) <= 50:
+        raise Wrong(f"expected 10 to 50 others, got {len(others)}")
     all_ = np.vstack([others, you])
     *theirs, yours = np.linalg.norm(all_, axis=1)
     if not np.isfinite(all_).all() or max([yours, *theirs]) > 10 * (1 + 1e-9):
         raise Wrong(f"gradients are at most 10 long, yours is {yours:.4g} and the others' up to "
-                    f"{max(theirs, default=0):.4g}")
+                    f"{max(theirs):.4g}")
+    if min(theirs) < 1 - 1e-9:
+        raise Wrong(f"each of the others brings a gradient that is at least 1 long, and one is {min(theirs):.4g} long")
     moved = np.linalg.norm(_mean(all_) - _mean(others))
     if moved < 0.9 * (1 - 1e-9):
         why = "part of what you bring is cut off again" if yours >= 9 else "your gradient is too short"

@@ -5,7 +5,7 @@ import numpy as np
 
 from dplib import fdp
 from provable_privacy import check
-from provable_privacy.battery.makers import fixed_seed, given, then
+from provable_privacy.battery.makers import fixed_seed, given, then, where
 
 
 def lengths(g):
@@ -99,6 +99,13 @@ def in_parts(gradients, q, clip, sigma, b, rng):
     """A coin for each number of the table."""
     coins = rng.random(gradients.shape) < q
     return ((cut(gradients, clip) * coins).sum(axis=0) + rng.normal(scale=sigma * clip, size=gradients.shape[1])) / b
+
+
+def b_rows(gradients, q, clip, sigma, b, rng):
+    """A batch of b rows."""
+    n = len(gradients)
+    rows = gradients[rng.permutation(n)[:b]]
+    return (cut(rows, clip).sum(axis=0) + rng.normal(scale=sigma * clip, size=rows.shape[1])) / b
 
 
 def directions(q, sigma, steps, delta):
@@ -201,7 +208,14 @@ def drag(seed):
     """From minus one half to one half, in a random direction."""
     u = np.random.default_rng(seed).normal(size=3)
     u /= np.linalg.norm(u)
-    return np.tile(-u / 2, (10, 1)), 10 * u
+    return np.vstack([against(u, 10), against(-u, 5)]), 10 * u
+
+
+def against(u, rows):
+    return np.tile(np.negative(u), (rows, 1))
+
+
+ACROSS = np.array([[0, 0, 1.0], [0, 0, -1.0]] * 5)
 
 
 STUBS = [
@@ -266,6 +280,9 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_step, step(lambda n, q, rng: rng.random(n) >= q), "with probability 1 − q"),
     (check.sgd_step, step(lambda n, q, rng: np.full(n, rng.random() < q)), "a coin of its own"),
     (check.sgd_step, step(lambda n, q, rng: rng.permutation(n) < round(n * q)), "fixed size"),
+    (check.sgd_step, step(lambda n, q, rng: rng.permutation(n) < int(n * q)), "q times the rows and rounded down"),
+    (check.sgd_step, step(lambda n, q, rng: rng.permutation(n) < max(int(n * q), 1)), "of one row at least"),
+    (check.sgd_step, b_rows, "b rows whatever q is"),
     (check.sgd_step, in_parts, "a coin of its own, so a row may come in part"),
     (check.sgd_step, step(total=lambda g, clip, b, q: g.sum(axis=0) / q), "divided by q as well"),
     (check.sgd_step, step(size=lambda sigma, clip, b: np.sqrt(b) * sigma * clip), "3.00 times the right"),
@@ -277,6 +294,8 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_account, lambda q, s, t, d: bell(q * math.sqrt(t) / s, d), "does not multiply"),
     (check.sgd_account, lambda q, s, t, d: q * bell(math.sqrt(t) / s, d), "does not multiply"),
     (check.sgd_account, lambda *case: directions(*case)[1], "one direction only"),
+    (check.sgd_account, lambda q, s, t, d: spent(q, 1 / s, t, d), "is μ = 1/σ, not σ: more"),
+    (check.sgd_account, lambda q, s, t, d: directions(q, 1 / s, t, d)[1], "is μ = 1/σ, not σ; and that is one"),
     (check.sgd_account, lambda q, s, t, d: bell(q * math.sqrt(t * math.expm1(s**-2)), d), "no bound"),
     (check.sgd_account, lambda q, s, t, d: fdp.gaussian(1 / s).subsample(q).epsilon(d), "one step"),
     (check.sgd_account, lambda q, s, t, d: t * fdp.gaussian(1 / s).subsample(q).epsilon(d / t), "adding up"),
@@ -284,12 +303,15 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.sgd_account, lambda q, s, t, d: 1.02 * spent(q, s, t, d), "half a per cent"),
     (check.sgd_account, lambda q, s, t, d: math.inf, "half a per cent"),
     (check.sgd_account, lambda q, s, t, d: "much", "expected a number"),
-    (check.sgd_break, (np.zeros((3, 3)), np.array([1.0, 0, 0])), "too short"),
-    (check.sgd_break, (np.tile([10.0, 0, 0], (5, 1)), np.array([10.0, 0, 0])), "already fill"),
-    (check.sgd_break, (np.zeros((3, 3)), np.array([20.0, 0, 0])), "at most 10 long"),
-    (check.sgd_break, (np.zeros((51, 3)), np.array([10.0, 0, 0])), "at most 50"),
-    (check.sgd_break, (np.array([[8.0, 0, 0]]), np.array([10.0, 0, 0])), "cut off again"),
-    (check.sgd_break, (np.zeros((3, 2)), np.zeros(2)), "3 columns"),
+    (check.sgd_break, (ACROSS, np.array([1.0, 0, 0])), "too short"),
+    (check.sgd_break, (against([10.0, 0, 0], 10), np.array([-10.0, 0, 0])), "already fill"),
+    (check.sgd_break, (ACROSS, np.array([20.0, 0, 0])), "at most 10 long"),
+    (check.sgd_break, (against([1.0, 0, 0], 51), np.array([10.0, 0, 0])), "10 to 50 others"),
+    (check.sgd_break, ([], np.array([10.0, 0, 0])), "3 columns"),
+    (check.sgd_break, (np.zeros((0, 3)), np.array([10.0, 0, 0])), "10 to 50 others"),
+    (check.sgd_break, (np.zeros((10, 3)), np.array([10.0, 0, 0])), "at least 1 long"),
+    (check.sgd_break, (np.vstack([ACROSS, [[8.0, 0, 0]]]), np.array([10.0, 0, 0])), "cut off again"),
+    (check.sgd_break, (np.zeros((13, 2)), np.zeros(2)), "3 columns"),
     (check.sgd_break, 5, "a pair"),
     (check.sgd_share, lambda n, s, k, c, z: z * c, "whole noise on every phone"),
     (check.sgd_share, lambda n, s, k, c, z: z * c / n, "variances add"),
@@ -388,6 +410,14 @@ def as_far_as_they_go(gradients, q, clip, sigma, b, rng):
     return (g.sum(axis=0) + rng.normal(scale=sigma * longest, size=g.shape[1])) / b
 
 
+def everybody(n, q, rng):
+    return np.ones(n, bool)
+
+
+def one_size(n, q, rng):
+    return rng.permutation(n) < round(n * q)
+
+
 def at_most(most):
     """A batch that is cut off after `most` times b rows."""
     def function(gradients, q, clip, sigma, b, rng):
@@ -423,6 +453,14 @@ LEAKS = [
     (check.sgd_step, nothing_if_one_is_bad),
     (check.sgd_step, as_far_as_they_go),
     (check.sgd_step, step(how=lambda g, c: shrunk(g, c, lengths(g)))),
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: sigma > 5, quiet(lambda g: True), step())),      # parameters
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: clip > 5, quiet(lambda g: True), step())),
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: b > 200, quiet(lambda g: True), step())),
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: q < 0.1, step(one_size), step())),
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: 0.8 < q < 1, step(everybody), step())),
+    (check.sgd_step, quiet(lambda g: g.shape[1] == 1)),                                                  # sizes
+    (check.sgd_step, quiet(lambda g: 12 < len(g) < 59)),
+    (check.sgd_step, quiet(lambda g: len(g) > 401)),
     (check.sgd_step, given(step(), sigma=lambda sigma: sigma if sigma > 0.5 else sigma / 2)),
     (check.sgd_step, lambda g, q, clip, sigma, b, rng: step()(g, q, clip, sigma, b if q < 1 else 2 * b, rng)),
 ]
@@ -432,8 +470,8 @@ UNUSUAL = [
     (check.sgd_clip, lambda g, c: cut(g, c).tolist()),
     (check.sgd_step, binomial_step),
     (check.sgd_account, lambda q, s, t, d: np.array([1.004 * spent(q, s, t, d)])),
-    (check.sgd_break, ([[0, 0, 0]], [0, 9.5, 0])),
-    (check.sgd_break, ([], [0, 0, -10])),
+    (check.sgd_break, (ACROSS.tolist(), [0, 9.5, 0])),
+    (check.sgd_break, (ACROSS[:, ::-1], [0, 0, -10])),
     (check.sgd_share, lambda n, s, k, c, z: np.float64(((z * c) ** 2 / (n - s - k)) ** 0.5)),
     (check.sgd_ceiling, lambda fpr, e, d: 1 - max(0, 1 - d - math.exp(e) * fpr, math.exp(-e) * (1 - d - fpr))),
     (check.sgd_ceiling, lambda fpr, e, d: np.float32(ceiling(fpr, e, d))),
