@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from scipy.special import bdtrc, ndtr, ndtri
 
-from provable_privacy.battery import Numbers, Pair, battery, drawn, luck
+from provable_privacy.battery import Numbers, Pair, battery, drawn, looks_for, luck
 from provable_privacy.battery.makers import noisy, normal, shared
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, answered, ask, checker, is_stub
@@ -295,6 +295,9 @@ FLIPS = [
             runs=2500)
       for at in drawn(1, 431, n=(4, 9), m=(2, 7), epsilon=(0.3, 1.2))),
     _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1] + [0] * 5, [0, 2], 0.75, runs=72_000),
+    _flip("130 questions about six people / one of them is ill", np.random.default_rng(46).integers(0, 2, (130, 6)),
+          [0, 1, 0, 1, 0, 0], [0], 0.5, runs=300),
+    _flip("four groups, ε = 12 / the one who is in all is ill", GROUPS, [0] * 5, [0], 12.0, runs=1500, law=True),
 ]
 MANY = _luck.integers(0, 2, (2000, 200))
 
@@ -319,9 +322,12 @@ def _gives_few_bits_away(answer, epsilon, calls):
 
 
 @checker
+@looks_for("contents", "quotient", "own", "zero", size="a bit is replaced", empty="a bit is replaced",
+           fractions="bits are 0 or 1", negative="bits are 0 or 1", missing="bits are 0 or 1",
+           order="an answer to each question comes out")
 def rec_defend(private_answers):
     """`private_answers(queries, bits, epsilon, rng)`: noisy counts, together epsilon-DP when one bit is replaced."""
     seen = battery(private_answers, lambda pair: Numbers(len(pair.truth[0]), "answer"), FLIPS, mistakes=MISTAKES,
-                   seed=43)
+                   right=RIGHT, seed=43)
     _gives_few_bits_away(private_answers, 1.0, 8)
     return seen

@@ -127,6 +127,11 @@ def sum_zero(rng, scale, shape):
     return noise - noise.mean() if len(noise) > 1 else noise
 
 
+def repeated(size):
+    """So many noises, again and again."""
+    return lambda rng, scale, shape: np.resize(laplace(rng, scale, (min(size, *shape),)), shape)
+
+
 def drawn_again(top):
     """Draws each answer again until it is possible."""
     def function(queries, bits, epsilon, rng):
@@ -173,7 +178,11 @@ LEAKS = [(check.rec_defend, leak) for leak in (
     private(lambda queries: most(queries) * (0.5 if queries.shape[1] > 100 else 1)),
     private(lambda queries: most(queries) * (0.5 if len(queries) > 7 else 1)),
     private(lambda queries: min(most(queries), 8)),
-    private(lambda queries: most(queries) * (1e-9 if most(queries) > 5 else 1)))]
+    private(lambda queries: most(queries) * (1e-9 if most(queries) > 5 else 1)),
+    where(lambda queries, bits, epsilon: epsilon > 2, exact, RIGHT),             # large epsilon
+    private(law=repeated(8)),                                                    # shared noise
+    private(law=repeated(64)),
+    where(lambda queries, bits, epsilon: 20 < len(queries) < 1000, exact, RIGHT))]
 
 
 SOLUTIONS = [
