@@ -186,8 +186,8 @@ def if_epsilon(answer):
 def in_a_circle(size):
     """So many noises, again and again."""
     def noise(self, answer):
-        self.__dict__.setdefault("circle", [Watch.noise(self, answer) for _ in range(size)])
-        return self.circle[self.asked % size]
+        circle = self.__dict__.setdefault("circle", {})
+        return circle.setdefault(self.asked % size, Watch.noise(self, answer))
 
     return watch(noise=noise)
 
