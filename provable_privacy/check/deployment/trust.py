@@ -1,18 +1,20 @@
 """Checkers of the section on sums whose parts nobody may see: shares, parts of noise, conspiracies, silent phones."""
+import contextlib
 import functools
+import itertools
 import math
 
 import numpy as np
 import scipy
 
 from dplib import secure
-from provable_privacy.battery import laws, luck
+from provable_privacy.battery import laws, looks_for, luck
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import Wrong, answered, checker, numbers
 
 __all__ = ["agg_collusion", "agg_dropout", "agg_part", "agg_shares"]
 
-LEVEL = 5e-9                                     # of each of 140 looks: all together refuse one right answer in 10^6
+LEVEL = 3e-9                                     # of each of 320 looks: all together refuse one right answer in 10^6
 
 
 def _whole(got, shape, what):
@@ -27,13 +29,14 @@ def _whole(got, shape, what):
 M = secure.MODULUS
 ROWS = 20_000
 FEW = [(2, np.array([5, 0, -3])), (3, np.array([2**31 - 1, -(2**31), 7])), (2, np.zeros(0, dtype=int))]
-MANY = [(2, 1_000_000), (3, 0), (3, -1), (4, 2**30)]     # servers, and the value that each of 20,000 people shares
+MANY = [(2, [1_000_000]), (3, [0]), (3, [-1, 2**31 - 1]), (5, [2**30])]      # servers, and values of 20,000 people
+SHORT = [(1, 1500), (100, 20)]                   # people in a call, and calls
 ALONE = "draw each on its own"
 
 
-def _shares(split, values, servers, seed):
+def _shares(split, values, servers, rng):
     """The shares of these values; `Wrong` if they are none or do not add up."""
-    got = answered(split, values.copy(), servers, luck(seed))
+    got = answered(split, values.copy(), servers, rng)
     shares = _whole(got, (servers, len(values)), f"{servers} rows of {len(values):,} shares")
     if (outside := shares[(shares < 0) | (shares >= M)]).size:
         raise Wrong(f"a share must lie between 0 and 2^32 - 1, got {outside[0]}: count modulo 2^32")
@@ -62,39 +65,65 @@ def _seen_by_all_but(left_out, shares, of):
     seen, who = np.delete(shares, left_out, axis=0), np.delete(np.arange(len(shares)), left_out) + 1
     for server, share in zip(who, seen):
         _uniform(f"what server {server} gets of {of}", share)
-        if len(np.unique(share)) < ROWS - 8:     # of 20,000 numbers below 2^32 only a few pairs are equal
+        if len(np.unique(share)) < share.size - 8:       # of 20,000 numbers below 2^32 only a few pairs are equal
             raise Wrong(f"the share of server {server} is drawn once for many people: who knows one knows all")
-    both = np.append(seen, -seen % M)            # of 120,000 about one pair is equal by chance, 16 once in 10^14
+    both = np.append(seen, -seen % M)            # of 160,000 about three pairs are equal by chance, 30 once in 10^11
     if len(np.unique(both)) < both.size - 30:
         raise Wrong(f"some shares come twice, or add up to 0 with others: {ALONE}")
     if len(seen) > 1:
         _uniform(f"the sum of what all but server {left_out + 1} get of {of}", seen.sum(axis=0) % M)
         _uniform(f"the difference of what two servers get of {of}", (seen[0] - seen[1]) % M)
-    first, half = seen[0], ROWS // 2
-    for one, other in ((first[1:], first[:-1]), (first[half:], first[:half])):
-        if not (_flat((one - other) % M) and _flat((one + other) % M)):
+    for one, other in itertools.combinations_with_replacement(seen, 2):
+        if _echo(one, other):
             raise Wrong(f"the share of one person depends on that of another: {ALONE}")
 
 
+def _echo(one, other):
+    """Whether many shares of `other` follow, by a sum or a difference, from those of `one` some places before or after.
+
+    A share is a point on a circle. At each of the n distances the points of n independent pairs add up to a sum whose
+    squared length, over n, exceeds t with probability exp(-t); where each pair comes twice it is twice as long.
+    """
+    a, b = (np.fft.fft(np.exp(2j * np.pi * share / M)) for share in (one, other))
+    turned = np.fft.fft(np.exp(-2j * np.pi * other / M))
+    most = math.log(4 * one.size / LEVEL) * one.size * (2 if one is other else 1)
+    for product in (a * b.conj(), a * turned.conj(), a * b, a * turned):
+        length = np.abs(np.fft.ifft(product)) ** 2
+        if length[one is other:].max() > most:   # at distance 0 a share is compared with itself
+            return True
+    return False
+
+
 @checker
+@looks_for("size", "empty", "contents", "negative", "shared", "calls", fractions="values are whole numbers",
+           missing="values are whole numbers", type="shares are whole numbers", order="a share belongs to its person",
+           own="a share is uniform, whatever the value is", zero="shares are never below 0",
+           **dict.fromkeys(("small", "large", "quotient"), "no ε in the exercise"))
 def agg_shares(split):
     """`split(values, servers, rng)`: shares modulo 2^32, of which any servers - 1 say nothing."""
     for seed, (servers, values) in enumerate(FEW):
-        _shares(split, values, servers, seed)
-    for servers, value in MANY:
-        shares = _shares(split, np.full(ROWS, value), servers, servers)
+        _shares(split, values, servers, luck(seed))
+    for servers, values in MANY:
+        shares = _shares(split, np.resize(values, ROWS), servers, luck(servers))
         for left_out in range(servers):
-            _seen_by_all_but(left_out, shares, f"shares of {value:,} at {servers} servers")
-    one, other = (_shares(split, np.arange(1000), 2, seed) for seed in (8, 9))
+            of = " and ".join(f"{value:,}" for value in values)
+            _seen_by_all_but(left_out, shares, f"shares of {of} at {servers} servers")
+    for people, calls in SHORT:
+        rng, few = luck(people), np.full(people, 77)
+        shares = np.hstack([_shares(split, few, 2, rng) for _ in range(calls)])
+        for left_out in range(2):
+            _seen_by_all_but(left_out, shares, f"shares of 77, {calls:,} calls with {people} of them")
+    one, other = (_shares(split, np.arange(1000), 2, luck(seed)) for seed in (8, 9))
     if np.mean(one == other) > 0.01:
         raise Wrong("two calls give the same shares: draw them anew, from rng")
     return ("they add up, and all but one server see uniform numbers "
-            "(values -1, 0, a million and 2^30, two to four servers)")
+            "(values -1, 0, 77, a million, 2^30 and 2^31 - 1, two to five servers)")
 
 
 # --------------------------------------------------------------------------------------------------- parts of noise
 
-CASES = [(1, 1.0, 1), (10, 0.7, 1), (60, 1.0, 3), (400, 2.0, 1)]         # parties, epsilon, sensitivity
+CASES = [(1, 4.0, 1), (10, 0.7, 1), (60, 0.12, 1), (400, 2.0, 7)]        # parties, epsilon, sensitivity
+CALLS = 1000                                     # sums of ten parts, each part from a call of its own
 CELLS = 9                                        # cells of about one scale: from -9 to 9, and the tails
 FAR = np.arange(2000)
 
@@ -159,6 +188,7 @@ def _independent(drawn, parties):
     rows, half, one = drawn.reshape(-1, parties), len(drawn) // 2, float(np.mean(drawn != 0))
     pairs = {
         "beside each other": rows[:, :2].T,
+        "of one place in this sum and the next": (drawn[:-parties], drawn[parties:]),
         "half of the list apart": (drawn[:half], drawn[-half:]),
         "as far from either end of the list": (drawn[:half], drawn[::-1][:half]),
     }
@@ -167,32 +197,55 @@ def _independent(drawn, parties):
         if scipy.stats.binom.sf(both - 1, len(a), one**2) < LEVEL:
             raise Wrong(f"parts go together: two {where} are both different from 0 in {both / len(a):.2%}, "
                         f"which should be {one**2:.2%}; each person draws on their own")
-    most = np.count_nonzero(rows, axis=0).max()
-    if scipy.stats.binom.sf(most - 1, len(rows), one) * parties < LEVEL:
+        alike = np.count_nonzero(a * b > 0)
+        if both and scipy.stats.binomtest(alike, both, 0.5).pvalue < LEVEL:
+            raise Wrong(f"parts go together: two {where} have the same sign in {alike / both:.1%}, which should be "
+                        "50 %; each person draws on their own")
+    least, most = (side(np.count_nonzero(rows, axis=0)) for side in (np.min, np.max))
+    law = scipy.stats.binom(len(rows), one)
+    if min(law.cdf(least), law.sf(most - 1)) * parties < LEVEL:
         raise Wrong("some of the parts are larger than others; every part has the same law")
 
 
+def _parts(part, case, size, rng):
+    return _whole(answered(part, *case, size, rng), (size,), f"{size:,} parts")
+
+
+@contextlib.contextmanager
+def _telling(case, more=""):
+    """A `Wrong` that names the case."""
+    try:
+        yield
+    except Wrong as reason:
+        case = f"parties = {case[0]}, epsilon = {case[1]:g}, sensitivity = {case[2]}"
+        raise Wrong(f"with {case}{more}: {reason}") from None
+
+
+NO_TABLE = ("empty", "contents", "fractions", "negative", "missing", "far", "own")
+
+
 @checker
+@looks_for("size", "straddles", "small", "large", "quotient", "shared", "calls", "zero", type="parts are whole numbers",
+           order="a part belongs to its person", **dict.fromkeys(NO_TABLE, "no table in the exercise"))
 def agg_part(part):
     """`part(parties, epsilon, sensitivity, size, rng)`: `parties` of them add up to whole-number Laplace noise."""
     totals = []
-    for seed, (parties, epsilon, sensitivity) in enumerate(CASES):
-        size = parties * (30_000 if parties <= 60 else 6_000)
-        drawn = answered(part, parties, epsilon, sensitivity, size, luck(70 + seed))
-        try:
-            drawn = _whole(drawn, (size,), f"{size:,} parts")
-            for sums in (drawn.reshape(-1, parties).sum(axis=1), drawn.reshape(parties, -1).sum(axis=0)):
-                _right_sums(sums, parties, epsilon, sensitivity)
-            if parties > 1:
-                _independent(drawn, parties)
-        except Wrong as reason:
-            case = f"parties = {parties}, epsilon = {epsilon:g}, sensitivity = {sensitivity}"
-            raise Wrong(f"with {case}: {reason}") from None
+    for seed, case in enumerate(CASES):
+        size = case[0] * (30_000 if case[0] <= 60 else 6_000)
+        with _telling(case):
+            drawn = _parts(part, case, size, luck(70 + seed))
+            for sums in (drawn.reshape(-1, case[0]).sum(axis=1), drawn.reshape(case[0], -1).sum(axis=0)):
+                _right_sums(sums, *case)
+            if case[0] > 1:
+                _independent(drawn, case[0])
         totals.append(drawn.sum())
     if not any(totals):                          # by chance once in 10^11
         raise Wrong("all parts of a call add up to exactly 0: what one person adds another takes away; "
                     "each person draws on their own")
-    one, other = (_whole(answered(part, 1, 0.1, 1, 500, luck(seed)), (500,), "500 parts") for seed in (78, 79))
+    case, rng = CASES[1], luck(77)               # each of ten people draws one part, in a call of their own
+    with _telling(case, ", one part in a call"):
+        _right_sums(np.array([sum(_parts(part, case, 1, rng)[0] for _ in range(case[0])) for _ in range(CALLS)]), *case)
+    one, other = (_parts(part, (1, 0.1, 1), 500, luck(seed)) for seed in (78, 79))
     if np.mean(one == other) > 0.5:              # two right answers agree in about one place of forty
         raise Wrong("two calls give the same parts: draw them anew, from rng")
     return f"the sums of {', '.join(str(case[0]) for case in CASES)} parts have the law of whole-number Laplace noise"

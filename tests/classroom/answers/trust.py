@@ -6,7 +6,7 @@ from scipy import stats
 
 from dplib import secure
 from provable_privacy import check
-from provable_privacy.battery.makers import fixed_seed, given, own_luck, then
+from provable_privacy.battery.makers import fixed_seed, given, own_luck, then, where
 
 M = 2**32
 
@@ -86,6 +86,32 @@ def less_itself(other):
     def function(parties, epsilon, sensitivity, size, rng):
         a = rng.negative_binomial(1 / parties, -math.expm1(-epsilon / sensitivity), size)
         return a - other(a, rng)
+
+    return function
+
+
+def plain(values, servers):
+    """The values themselves, for the first server."""
+    return np.vstack([values % M, np.zeros((servers - 1, len(values)))])
+
+
+def next_door(rng, shape):
+    """The second server gets for each person what the first one gets for the next, and a bit more."""
+    shares = uniform(rng, shape)
+    shares[1:2] = (np.roll(shares[:1], 1) + 12_345) % M
+    return shares
+
+
+def every_tenth(shares):
+    """The share of every tenth person follows from another one's."""
+    return np.where(np.arange(shares.shape[1]) % 10, shares, (np.roll(shares, 7, axis=1) + 99) % M)
+
+
+def signed(shared):
+    """Parts whose signs are partly shared: `shared(signs, parties)`."""
+    def function(parties, epsilon, sensitivity, size, rng):
+        size_of = np.abs(PART(parties, epsilon, sensitivity, size, rng))
+        return size_of * shared(rng.choice([-1, 1], size), parties)
 
     return function
 
@@ -192,6 +218,15 @@ LEAKS = [
     (check.agg_shares, split(lambda rng, shape: np.abs(rng.normal(0, 2**30, shape)).astype(np.int64) % M)),
     (check.agg_shares, split(lambda rng, shape: (uniform(rng, (shape[0], 1)) + np.arange(shape[1])) % M)),
     (check.agg_shares, lambda x, n, rng: np.vstack([np.zeros((n - 2, len(x))), SPLIT(x, 2, rng)])),
+    # lists of other lengths, mixed values, more servers; few seeds; one server's shares in another place of another's
+    (check.agg_shares, where(lambda values, servers: len(values) == 1, plain, SPLIT)),
+    (check.agg_shares, where(lambda values, servers: len(values) == 100, plain, SPLIT)),
+    (check.agg_shares, where(lambda values, servers: len(set(values.tolist())) > 1, plain, SPLIT)),
+    (check.agg_shares, where(lambda values, servers: (np.abs(values) > 2**30).any(), plain, SPLIT)),
+    (check.agg_shares, where(lambda values, servers: servers > 4, plain, SPLIT)),
+    (check.agg_shares, lambda x, n, rng: SPLIT(x, n, np.random.default_rng(rng.integers(5000)))),
+    (check.agg_shares, split(next_door)),
+    (check.agg_shares, split(lambda rng, shape: every_tenth(uniform(rng, shape)))),
     (check.agg_part, fixed_seed(PART, 0)),
     (check.agg_part, lambda n, epsilon, d, size, rng: np.round(np.subtract(*rng.gamma(1 / n, d / epsilon, (2, size))))),
     (check.agg_part, rounded(lambda rng, n, scale, size: rng.normal(scale=math.sqrt(2 / n) * scale, size=size))),
@@ -201,4 +236,18 @@ LEAKS = [
     (check.agg_part, then(PART, lambda out, t, rng: np.abs(out))),
     (check.agg_part, given(PART, epsilon=lambda epsilon: 2 * epsilon)),
     (check.agg_part, part(lambda parties: 1 / parties if parties < 100 else 0.7 / parties)),
+    # a small or a large epsilon, rounded scales, a large sensitivity
+    (check.agg_part, given(PART, epsilon=lambda epsilon: epsilon * (1 + (epsilon < 0.5)))),
+    (check.agg_part, given(PART, epsilon=lambda epsilon: epsilon * (1 + 9 * (epsilon > 3)))),
+    (check.agg_part, lambda n, epsilon, d, size, rng: PART(n, 1 / max(1, round(d / epsilon)), 1, size, rng)),
+    (check.agg_part, lambda n, epsilon, d, size, rng: PART(n, 1 / max(1, int(d / epsilon)), 1, size, rng)),
+    (check.agg_part, given(PART, sensitivity=lambda sensitivity: min(sensitivity, 5))),
+    # signs that parts share
+    (check.agg_part, signed(lambda sign, n: np.repeat(sign, 2)[:len(sign)])),
+    (check.agg_part, signed(lambda sign, n: np.where(np.arange(len(sign)) // n % 2, np.roll(sign, n), sign))),
+    (check.agg_part, signed(lambda sign, n: np.append(sign[:len(sign) // 2], sign[:-(len(sign) // 2)]))),
+    # few parts in a call, few seeds, a person who adds nothing
+    (check.agg_part, where(lambda n, epsilon, d, size: size < 100, lambda n, epsilon, d, size: np.zeros(size), PART)),
+    (check.agg_part, lambda *case: PART(*case[:-1], np.random.default_rng(case[-1].integers(50)))),
+    (check.agg_part, then(PART, lambda out, t, rng: out * ((np.arange(len(out)) % t[0] > 0) | (t[0] < 100)))),
 ]
