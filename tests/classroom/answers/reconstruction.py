@@ -180,6 +180,11 @@ LEAKS = [(check.rec_defend, leak) for leak in (
     private(lambda queries: min(most(queries), 8)),
     private(lambda queries: most(queries) * (1e-9 if most(queries) > 5 else 1)),
     where(lambda queries, bits, epsilon: epsilon > 2, exact, RIGHT),             # large epsilon
+    given(RIGHT, epsilon=lambda epsilon: max(epsilon, 0.1)),                     # small epsilon
+    private(lambda queries: max(np.quantile(queries.sum(axis=0), 0.9), 1)),      # own
+    where(lambda queries, bits, epsilon: 20 < len(bits) < 100, exact, RIGHT),    # sizes
+    where(lambda queries, bits, epsilon: 10 < len(queries) < 20, exact, RIGHT),
+    then(RIGHT, lambda out, table, rng: np.where(abs(table[0] @ table[1] - 14) < 6, table[0] @ table[1], out)),
     private(law=repeated(8)),                                                    # shared noise
     private(law=repeated(64)),
     where(lambda queries, bits, epsilon: 20 < len(queries) < 1000, exact, RIGHT))]
