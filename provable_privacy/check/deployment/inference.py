@@ -5,7 +5,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
 from dplib import inference, mechanisms
-from provable_privacy.battery import Numbers, Pair, battery, luck
+from provable_privacy.battery import Numbers, Pair, battery, looks_for, luck
 from provable_privacy.battery.makers import given, noisy, shared, then
 from provable_privacy.entries import Number, entries
 from provable_privacy.formulas import on_cases, shown
@@ -158,18 +158,20 @@ def _visits(what, charges, more, cap, epsilon, **settings):
                 within=max(1.5 / epsilon, 1.0), share=0.7, **settings)
 
 
-MANY, FORTY = np.linspace(0, 1, 3000), np.linspace(0, 1500, 40)
+MANY, SOME = np.linspace(0.2, 0.9, 3000), np.linspace(0, 1500, 400)
 VISITS = [
-    _visits("one visit at half the cap / two such visits", [250.0], [250.0], 500.0, 2.0, runs=2000),
+    _visits("one visit at half the cap / two such visits", [250.0], [250.0], 500.0, 3.0, runs=2000),
     _visits("three visits / the same and one that costs a billion", [10.0, 20.0, 30.0], [1e9], 100.0, 0.5, runs=1500,
-            twice=300),
+            twice=300, looks=("far",)),
     _visits("two visits and 20 small corrections / the same and a correction of minus ten thousand",
             [10.0, 90.0] + 20 * [-5.0], [-1e4], 100.0, 1.0, runs=1500),
-    _visits("3,000 visits / the same and one at half the cap", MANY, [0.5], 1.0, 2.0, runs=2000),
-    _visits("40 visits / the same and four at half the cap", FORTY, 4 * [500.0], 1000.0, 0.5, runs=3000),
-    _visits("two visits for nothing / the same and ten at the cap", 2 * [0.0], 10 * [100.0], 100.0, 0.1, runs=400),
+    _visits("3,000 visits below the cap / the same and one at half of it", MANY, [0.5], 1.0, 2.0, runs=2000,
+            looks=("own",)),
+    _visits("400 visits / the same and four at half the cap", SOME, 4 * [500.0], 1000.0, 0.5, runs=3000,
+            looks=("contents",)),
+    _visits("two visits for nothing / the same and twenty at the cap", 2 * [0.0], 20 * [100.0], 100.0, 0.05, runs=3000),
     # so many runs tell Lap(0.9/epsilon) from Lap(1/epsilon)
-    _visits("no visits / one at the cap", [], [3000.0], 3000.0, 2.0, runs=45_000),
+    _visits("no visits / two at the cap", [], 2 * [3000.0], 3000.0, 0.7, runs=45_000, looks=("quotient",)),
 ]
 
 
@@ -178,6 +180,8 @@ def _two(release, arguments, rng):
 
 
 @checker
+@looks_for(missing="a charge is a number", order="the two numbers have fixed places",
+           straddles="the code has no threshold but the cap")
 def inf_pair(release):
     """`release(charges, cap, epsilon, rng)`: noisy used and unused parts of the cap, ε-DP for both together."""
     seen = battery(release, Numbers(2, names=("U", "V")), VISITS, call=_two, mistakes=PAIRED, right=PAIR, seed=73)

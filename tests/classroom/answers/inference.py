@@ -7,7 +7,19 @@ from scipy import stats
 
 from dplib import inference, mechanisms
 from provable_privacy import check
-from provable_privacy.battery.makers import each_call, fixed_seed, given, noisy, own_luck, shared, then, where
+from provable_privacy.battery.makers import (
+    again,
+    each_call,
+    fixed_seed,
+    given,
+    mirrored,
+    noisy,
+    own_luck,
+    same_size,
+    shared,
+    then,
+    where,
+)
 from provable_privacy.check.deployment import inference as section
 
 
@@ -67,6 +79,11 @@ def pair(scale=1.0, **how):
 def formed(form):
     """The right pair in another form."""
     return then(PAIR, lambda out, table, rng: form(out))
+
+
+def one_sign(rng):
+    """Two Laplace noises with one sign."""
+    return rng.choice([-1, 1]) * rng.exponential(size=2)
 
 
 PARTS, PAIR = parts(), pair()
@@ -206,6 +223,29 @@ LEAKS = [
     (check.inf_pair, given(PAIR, epsilon=lambda epsilon: 2 * epsilon)),
     (check.inf_pair, each_call(*8 * [PAIR], *10**5 * [pair(0.0)])),
     (check.inf_pair, fixed_seed(PAIR, 1)),
+    # other lengths, a large and a small epsilon, rounded scales
+    (check.inf_pair, where(lambda charges, cap, epsilon: 100 < len(charges) < 1000, PARTS, PAIR)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: epsilon >= 3, PARTS, PAIR)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: epsilon < 0.15, pair(0.5), PAIR)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: epsilon < 0.1, PARTS, PAIR)),
+    (check.inf_pair, noisy(PARTS, lambda charges, cap, epsilon: max(0.5, round(1 / epsilon)))),
+    (check.inf_pair, noisy(PARTS, lambda charges, cap, epsilon: max(0.5, int(1 / epsilon)))),
+    # far values, a clear lead, one value only
+    (check.inf_pair, where(lambda *table: PARTS(*table).max() > 2000 / table[2], PARTS, PAIR)),
+    (check.inf_pair, where(lambda *table: abs(np.subtract(*PARTS(*table))) > 20 / table[2], PARTS, PAIR)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: len(charges) > 1 and np.ptp(charges) == 0, PARTS, PAIR)),
+    # signs and sizes that two noises share, and types
+    (check.inf_pair, lambda *table: tuple(PARTS(*table[:3]) + one_sign(table[3]) / table[2])),
+    (check.inf_pair, lambda *table: tuple(PARTS(*table[:3]) + [1, -1] * one_sign(table[3]) / table[2])),
+    (check.inf_pair, noisy(PARTS, lambda charges, cap, epsilon: 1 / epsilon, same_size())),
+    (check.inf_pair, noisy(PARTS, lambda charges, cap, epsilon: 1 / epsilon, mirrored())),
+    (check.inf_pair, then(PAIR, lambda out, table, rng: tuple(out if len(table[0]) > 2 else map(float, out)))),
+    # a cap from the table, noise drawn again, an exact answer once in a hundred runs
+    (check.inf_pair, lambda charges, cap, *more: PAIR(charges, min(cap, max(1e-9, *charges, 0)), *more)),
+    (check.inf_pair, where(lambda charges, cap, epsilon: len(charges) > 100,
+                           given(pair(), charges=lambda charges: charges / charges.max(), cap=1.0), PAIR)),
+    (check.inf_pair, again(PAIR, lambda out, *table: min(out) < 0)),
+    (check.inf_pair, lambda *table: PARTS(*table[:3]) if table[3].random() < 0.01 else PAIR(*table)),
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
