@@ -105,7 +105,8 @@ def test_all_that_threads_spend_is_in_the_ledger(rule):
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_a_block_belongs_to_the_thread_that_opens_it(rule, adjacency):
     """Two threads are in blocks of their own, and a third outside of both."""
-    budget, opened, spent = Budget(9.0, delta=1e-6, rule=rule), threading.Barrier(3), threading.Barrier(3)
+    budget = Budget(9.0, delta=1e-6, rule=rule)
+    opened, spent = (threading.Barrier(3, timeout=10) for _ in range(2))
 
     def inside(losses):
         with budget.parallel(adjacency):
