@@ -180,7 +180,7 @@ def _two(release, arguments, rng):
 
 
 @checker
-@looks_for(missing="a charge is a number", order="the two numbers have fixed places",
+@looks_for("zero", missing="a charge is a number", order="the two numbers have fixed places",
            straddles="the code has no threshold but the cap")
 def inf_pair(release):
     """`release(charges, cap, epsilon, rng)`: noisy used and unused parts of the cap, ε-DP for both together."""
