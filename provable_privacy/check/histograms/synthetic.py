@@ -60,13 +60,13 @@ def syn_rows(draw):
 # ----------------------------------------------------------------------------------------------------------------- mwem
 
 def _mwem(choose=1.0, measure=1.0, law=laplace, *, score=np.abs, exact_from=10**9, noise_of=lambda t, i: t, paid=None,
-          stop=0.0, near=0.0, again=False, reuse=False, part=lambda q: 1.0):
+          stop=0.0, near=0.0, again=False, reuse=False, part=lambda q: 1.0, finish=float):
     """MWEM, right unless told otherwise.
 
     From the round `exact_from` on the choice has no noise; `noise_of` names the noise of a round and a query; a round
     costs epsilon/`paid`. A true gap below `stop` ends it before a step, below `near` after one. `again`: a measured
     answer that no table can have is drawn again. `reuse`: all answers get noise, and the worst is chosen and used.
-    The noise of a measurement is multiplied by `part` of the query.
+    The noise of a measurement is multiplied by `part` of the query, and `finish` comes after it.
     """
     def wrong(counts, queries, epsilon, rounds, rng):
         n, true, each = counts.sum(), queries @ counts, epsilon / (2 * (paid or rounds))
@@ -77,7 +77,7 @@ def _mwem(choose=1.0, measure=1.0, law=laplace, *, score=np.abs, exact_from=10**
                 break
             luck = 0 if t >= exact_from else rng.gumbel(size=len(gaps))
             i = int(np.argmax(choose * each * gaps / 2 + luck))
-            answer = true[i] + part(queries[i]) * drawn.setdefault(noise_of(t, i), law(rng, measure / each, ()))
+            answer = finish(true[i] + part(queries[i]) * drawn.setdefault(noise_of(t, i), law(rng, measure / each, ())))
             while again and not 0 <= answer <= n:
                 answer = true[i] + rng.laplace(scale=measure / each)
             if reuse:
@@ -109,6 +109,8 @@ MISTAKES = {
     "the noise of a measurement is twice what it must be": _mwem(measure=2.0),
     "the noise is divided by the sum of the query's weights: one person moves the answer by up to 1, however many "
     "cells it adds up": _mwem(part=lambda q: 1 / q.sum()),
+    "the measured answers are rounded: that costs no privacy, but it adds an error; leave them as they are":
+        _mwem(finish=np.round),
     "the same noise serves all rounds: the difference of two measured answers is exact; draw new noise each time":
         _mwem(noise_of=lambda t, i: 0),
     "a query that is asked again has the noise of the first time: private, but asking again then teaches nothing; "

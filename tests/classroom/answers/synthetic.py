@@ -31,7 +31,7 @@ def gumbel(gaps, epsilon, rng):
 
 def mwem(*, choose=1.0, measure=1.0, law=laplace, pick=exponential, score=np.abs, exact_from=99, step=2, total=True,
          clip=False, again=False, noise_of=lambda t, worst: t, quiet=lambda gap: False, part=lambda q: 1.0,
-         done=lambda t, gaps, true: False):
+         finish=float, done=lambda t, gaps, true: False):
     """A learner's MWEM, right unless told otherwise."""
     def function(counts, queries, epsilon, rounds, rng):
         n, each, true = counts.sum(), epsilon / (2 * rounds), queries @ counts
@@ -42,7 +42,7 @@ def mwem(*, choose=1.0, measure=1.0, law=laplace, pick=exponential, score=np.abs
                 break
             worst = int(np.argmax(gaps) if t >= exact_from else pick(gaps, choose * each, rng))
             q, noise = queries[worst], noises.setdefault(noise_of(t, worst), law(rng, measure / each, ()))
-            answer = true[worst] + (0 if quiet(gaps[worst]) else part(q) * noise)
+            answer = finish(true[worst] + (0 if quiet(gaps[worst]) else part(q) * noise))
             while again and not 0 <= answer <= n:
                 answer = true[worst] + rng.laplace(scale=1 / each)
             guess = guess * np.exp(q * ((np.clip(answer, 0, n) if clip else answer) - q @ guess) / (step * n))
@@ -159,6 +159,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.syn_mwem, mwem(again=True), "is drawn again"),
     (check.syn_mwem, noisy_worst, "the noise that chose the query"),
     (check.syn_mwem, mwem(part=lambda q: 1 / q.sum()), "divided by the sum of the query's weights"),
+    (check.syn_mwem, mwem(finish=np.round), "are rounded"),
     (check.syn_mwem, mwem(done=lambda t, gaps, true: gaps.max() < 1), "it stops when the truth is near"),
     (check.syn_mwem, near(0.05), "takes all its rounds"),
     (check.syn_mwem, near(0.01), "takes all its rounds"),
