@@ -58,6 +58,7 @@ def _both_ways(f, delta):
 
 _TOLERANCE = 1e-12                               # relative: three times 0.1 may be charged to 0.3
 _LEAST_TOTAL = 1e-90                             # under rule="fdp"
+_FEW_PARTS = 4                                   # that `remaining` composes again for each of its guesses
 _MOST_PARTS = 12                                 # of the product under rule="fdp" that is composed for each release
 
 # The parallel blocks that this thread or asyncio task is in: (budget, number of the block).
@@ -340,7 +341,7 @@ class Budget:
 
     def _remaining_fdp(self, block):
         """By bisection; the first bound is what one answer may cost if nothing else was spent."""
-        total = settled(self._total) if self._total.parts else self._total
+        total = settled(self._total) if len(self._total.parts) > _FEW_PARTS else self._total
 
         def fits(epsilon, total):
             return _both_ways(self._product(*self._with(approx(epsilon), block, total)), self.delta) <= self.epsilon

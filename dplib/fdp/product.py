@@ -293,8 +293,9 @@ def _resolution(factors):
         if step <= 1.05 * wanted or wanted == 0:
             break
         step = max(wanted, step / 64)
-    if not base:                                 # the largest loss that has a place on some lattice keeps it
-        base = max((factor.step for factor in factors if factor.step and factor.step > step), default=0.0)
+    if not base:                                 # the largest loss keeps its place, if it has one
+        largest = max(factors, key=lambda factor: factor.reach)
+        base = largest.step if largest.step and largest.step > step else 0.0
     return base / math.ceil(base / step) if base else step
 
 
