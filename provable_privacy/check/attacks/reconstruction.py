@@ -276,7 +276,7 @@ def _flip(what, queries, bits, people, epsilon, **settings):
 
 _luck = np.random.default_rng(43)
 GROUPS = [[1, 0, 1, 1, 0], [1, 1, 0, 1, 0], [1, 0, 0, 1, 1], [1, 1, 1, 0, 0]]    # the first is in all, the last in one
-WARDS = np.eye(14, dtype=int).repeat(6, axis=1)
+WARDS = np.eye(14, dtype=int).repeat(9, axis=1)
 FLIPS = [
     _flip("nobody is ill / the one who is in all four groups is", GROUPS, [0] * 5, [0], 1.0, twice=800),
     _flip("all are ill / all but the last", GROUPS, [1] * 5, [4], 0.5),
@@ -290,8 +290,8 @@ FLIPS = [
     _flip("two groups, nobody is ill / the one who is in both is", [[1, 1, 0], [1, 0, 1]], [0] * 3, [0], 1.0,
           runs=12_000),
     _flip("a firm of one who is well / the same, ill", [[1], [1], [0], [0]], [0], [0], 0.7),
-    _flip("14 wards of six people, ε = 0.25 / four more of the last are ill", WARDS, [1] + [0] * 83, range(79, 83),
-          0.25, runs=1700),
+    _flip("14 wards of nine people, ε = 0.25 / four more of the last are ill", WARDS, [1] + [0] * 125, range(119, 123),
+          0.25, runs=2600),
     *(_flip(f"{at['n']} people, {at['m']} questions, ε = {at['epsilon']} / the last bit replaced",
             _luck.integers(0, 2, (at["m"], at["n"])), _luck.integers(0, 2, at["n"]), [at["n"] - 1], at["epsilon"],
             runs=2500)
