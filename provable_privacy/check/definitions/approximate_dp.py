@@ -241,9 +241,9 @@ CROWDS = [
     _films(1000, 1003, 0.7, 1e-4, published=((0.999, None), (0.999, None)), within=1.69 / 0.7, share=0.75),
     *(_films(0, 1, **case, published=(NEVER, ANY)) for case in drawn(1, 11, epsilon=(0.3, 2.0), delta=(0.02, 0.04))),
     _films(0, 1, 2.0, 0.0677, published=(NEVER, ANY)),              # there whole noise passes more often
-    _films(0, 1, 1.3, 1e-4, published=(NEVER, ANY)),
+    _films(0, 1, 1.3, 1e-4, published=(NEVER, (None, 1e-4))),
     _films(300, 301, 6.0, 1e-3),
-    _films(400, 430, 0.02, 0.01, size=400, calls=20),
+    _films(1000, 1030, 0.02, 1e-4, size=400, calls=20),
 ]
 
 
