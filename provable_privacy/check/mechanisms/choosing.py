@@ -64,8 +64,8 @@ WINNERS = {
     "who is":
         _winning(present=True),
     "normal noise has no ε at all: a name far behind betrays every row": _winning(law=normal),
-    "the largest count wins without luck, however large ε is; a large ε needs its noise too":
-        _winning(lambda m, e, s: 1e9),
+    "at a large ε the largest count wins without luck; a large ε needs its noise too":
+        _winning(lambda m, e, s: 1e9 if e > 3 else e / m),
 }
 
 
@@ -89,12 +89,12 @@ VOTES = [
     _votes("counts 0, 3, 2 and three strangers / one more for C", [0, 3, 2], [0, 3, 3], 1, 1, 0.7, 3, runs=3000,
            law=True, **A),
     _votes("counts 3, 1, 0 / one more for B", [3, 1, 0], [3, 2, 0], 1, 5, 3.0, 1, runs=4000, law=True),
+    _votes("counts 0, 10, ε = 2 / twelve rows of one person for A", [0, 10], [12, 10], 1, 12, 2.0, runs=2500,
+           looks=("contents",), **A),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, law=True, **A),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
     _votes("counts 0, 5, ε = 0.68 / five people more for A", [0, 5], [5, 5], 5, 1, 0.68, runs=14_000,
            looks=("quotient",), **A),
-    _votes("counts 0, 10, ε = 2 / twelve rows of one person for A", [0, 10], [12, 10], 1, 12, 2.0, runs=2500,
-           looks=("contents",), **A),
     _votes("counts 0, 40, ε = 0.1 / forty people more for A", [0, 40], [40, 40], 40, 1, 0.1, 9, runs=6000,
            looks=("far",), **A),
     _votes("three strangers only / one more for C", [0, 0, 0], [0, 0, 1], 1, 1, 1.0, 3, runs=800),
@@ -140,11 +140,10 @@ ONE_CHOICE = {"order": "one outcome comes out", "shared": "one outcome comes out
 def em_winner(winner):
     """`winner(rows, candidates, most, epsilon, rng)`: a name, by the exponential mechanism at rate epsilon/most."""
     _far_ahead(winner)
-    rng, names = luck(90), [f"list {i}" for i in range(BEHIND + 1)]
-    case = ["list 0"] * 2 * LEAD, names, 1, 0.5
-    _not_always_the_first(lambda: _named(winner, (list(case[0]), list(names), *case[2:]), rng) != "list 0")
     seen = battery(winner, lambda pair: Choice(tuple(pair.one[1]), "the winner"), VOTES, call=_named, mistakes=WINNERS,
                    right=WINNER, seed=91)
+    rng, rows, names = luck(90), ["list 0"] * 2 * LEAD, [f"list {i}" for i in range(BEHIND + 1)]
+    _not_always_the_first(lambda: _named(winner, (rows.copy(), names.copy(), 1, 0.5), rng) != "list 0")
     return f"named nearly as often as the rate allows; {seen}"
 
 
@@ -281,11 +280,10 @@ def _index(flip, arguments, rng):
            straddles="nothing is compared with a threshold", own="the sensitivity comes in")
 def em_flip(flip):
     """`flip(scores, sensitivity, epsilon, rng)`: an index, by permute-and-flip."""
-    rng, scores = luck(90), np.append(np.zeros(BEHIND), 2.0 * LEAD)
-    answered(flip, scores.copy(), 1.0, 1.0, rng)
-    _not_always_the_first(lambda: _index(flip, (scores.copy(), 1.0, 1.0), rng) != BEHIND)
     seen = battery(flip, lambda pair: Choice(tuple(range(len(pair.one[0]))), "the index"), SCORES, call=_index,
                    mistakes=FLIPS, right=FLIP, seed=92)
+    rng, scores = luck(90), np.append(np.zeros(BEHIND), 2.0 * LEAD)
+    _not_always_the_first(lambda: _index(flip, (scores.copy(), 1.0, 1.0), rng) != BEHIND)
     return f"the law of permute-and-flip; {seen}"
 
 

@@ -291,7 +291,7 @@ WRONG = [
     (check.em_winner, winner(law=reused()), "the call before"),
     (check.em_winner, winner(law=normal), "normal noise"),
     (check.em_winner, by_weights(700), "which is 100 ahead"),
-    (check.em_winner, strangers_first, "three strangers) the winner is 'list B'"),
+    (check.em_winner, strangers_first, "on (one more for C) the winner is 'list C'"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: 0, "got the number 0"),
     (check.em_winner, lambda rows, candidates, most, epsilon, rng: "nobody", "expected"),
     (check.em_winner, lambda rows: 0, "TypeError"),
