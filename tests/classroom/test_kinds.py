@@ -58,6 +58,7 @@ def test_a_checker_declares_the_rest():
 
 @pytest.mark.parametrize("declare", [
     lambda: looks_for("fra"), lambda: looks_for(oder="one number"), lambda: looks_for("far", far="never"),
+    lambda: looks_for(order=True),
     lambda: known(("size", "no such kind")),
     lambda: battery(mean, Numbers(), [pair([1], [2], looks=("fra",))]),
 ])  # fmt: skip
