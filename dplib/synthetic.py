@@ -304,15 +304,16 @@ def _places(column, domain):
 
 def _must_fit(column, dtype, domain):
     """ValueError where a column of dates has a domain without any: no row would have a value of it."""
-    needed = {"M": datetime.datetime, "m": datetime.timedelta}.get(getattr(dtype, "kind", "O"))
-    zone = getattr(dtype, "tz", None) is None
+    kind, zone = getattr(dtype, "kind", "O"), getattr(dtype, "tz", None) is None
 
     def may_match(value):
-        return isinstance(value, needed) and (needed is datetime.timedelta or (value.tzinfo is None) == zone)
+        if kind == "M":
+            return isinstance(value, datetime.datetime) and (value.tzinfo is None) == zone
+        return kind != "m" or isinstance(value, datetime.timedelta)
 
-    if needed and not any(pd.isna(value) or may_match(value) for value in domain):
-        kind = "Timestamps" if needed is datetime.datetime else "Timedeltas"
-        raise ValueError(f"domains[{shown(column)}] must hold {kind} of pandas, as the column's dtype is {dtype}")
+    if not any(pd.isna(value) or may_match(value) for value in domain):
+        wanted = "Timestamps" if kind == "M" else "Timedeltas"
+        raise ValueError(f"domains[{shown(column)}] must hold {wanted} of pandas, as the column's dtype is {dtype}")
 
 
 def _codes(column, places):

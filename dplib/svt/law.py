@@ -58,30 +58,30 @@ def log_probability(
     >>> round(float(np.exp(log_probability([0, 1], [0, 0], threshold=0.0, noise=scales(1.0)))), 6)
     0.208333
     """
-    outcome = as_replies(outcome)
+    passed = as_replies(outcome)
     answers = array("answers", answers, ndim=1)
-    if outcome.size > answers.size:
-        raise ValueError(f"outcome has {outcome.size} replies, but there are only {answers.size} answers")
-    answers, threshold = answers[: outcome.size], finite("threshold", threshold)
+    if passed.size > answers.size:
+        raise ValueError(f"outcome has {passed.size} replies, but there are only {answers.size} answers")
+    answers, threshold = answers[: passed.size], finite("threshold", threshold)
     b1, b2 = (non_negative(f"noise.{part}", _scale(noise, part)) for part in ("threshold", "query"))
     if values is not None:
-        return _log_density(outcome, answers, threshold, b1, b2, array("values", values, ndim=1))
+        return _log_density(passed, answers, threshold, b1, b2, array("values", values, ndim=1))
     if b2 == 0:                                  # the noisy threshold must lie above every No and not above any Yes
-        low, high = max(answers[~outcome], default=-np.inf), min(answers[outcome], default=np.inf)
+        low, high = max(answers[~passed], default=-np.inf), min(answers[passed], default=np.inf)
         if b1 == 0:
             return 0.0 if low < threshold <= high else -np.inf
         return _log_interval(low, high, threshold, b1)
     if b1 == 0:
-        return float(log_laplace_cdf(np.where(outcome, answers - threshold, threshold - answers) / b2).sum())
+        return float(log_laplace_cdf(np.where(passed, answers - threshold, threshold - answers) / b2).sum())
     # equal ones count together
-    replies, repeats = np.unique(np.column_stack([answers, outcome]), axis=0, return_counts=True)
+    replies, repeats = np.unique(np.column_stack([answers, passed]), axis=0, return_counts=True)
     t, total = _nodes(replies[:, 0], threshold, b1, b2)
-    for (answer, passed), times in zip(replies, repeats):
-        total = total + times * log_laplace_cdf((answer - t if passed else t - answer) / b2)
+    for (answer, yes), times in zip(replies, repeats):
+        total = total + times * log_laplace_cdf((answer - t if yes else t - answer) / b2)
     return float(logsumexp(total))
 
 
-def as_replies(outcome):
+def as_replies(outcome: ArrayLike) -> Array:
     """The replies as booleans; ValueError unless they are a vector of 0 and 1."""
     found = array("outcome", outcome, ndim=1)
     if not np.isin(found, (0, 1)).all():

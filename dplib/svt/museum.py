@@ -208,23 +208,23 @@ def exact_loss(
     >>> round(exact_loss("alg1", [0] * 11, [1] * 10 + [-1], [0] * 10 + [1], threshold=-8.0, epsilon=1.0), 4)
     0.9996
     """
-    variant, outcome = _variant(name), as_replies(outcome)
+    variant, replies = _variant(name), as_replies(outcome)
     answers, neighbours = array("answers", answers, ndim=1), array("neighbours", neighbours, ndim=1)
     if len(answers) != len(neighbours):
         raise ValueError(f"answers and neighbours must be as many, got {len(answers)} and {len(neighbours)}")
     noise = variant.noise(positive("epsilon", epsilon, least=_LEAST), whole("c", c, least=1))
-    if variant.stops and (outcome.sum() > c or (outcome.sum() == c and not outcome[-1:].all())):
+    if variant.stops and (replies.sum() > c or (replies.sum() == c and not replies[-1:].all())):
         raise ValueError(
-            f"{name} stops at positive answer {c}: the outcome {outcome.astype(int).tolist()} cannot happen"
+            f"{name} stops at positive answer {c}: the outcome {replies.astype(int).tolist()} cannot happen"
         )
     if values is not None and not variant.releases:
         raise ValueError(f"{name} publishes no values")
     one, two = (
-        _log_law(variant, outcome, list_, finite("threshold", threshold), noise, values)
+        _log_law(variant, replies, list_, finite("threshold", threshold), noise, values)
         for list_ in (answers, neighbours)
     )
     if one == two == -math.inf:
-        raise ValueError(f"the outcome {outcome.astype(int).tolist()} is impossible in both worlds")
+        raise ValueError(f"the outcome {replies.astype(int).tolist()} is impossible in both worlds")
     return one - two
 
 
