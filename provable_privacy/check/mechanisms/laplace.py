@@ -499,7 +499,7 @@ def _counts(what, values, step, epsilon):
 
 LARGE = np.array([1, 30, 10**4, 10**7, 10**9])
 COUNTS = [_counts("zeros", 0, 3, 2.1), _counts("counts of 100", 100, 1, 1.0), _counts("large counts", LARGE, 2, 4.0),
-          _counts("negative counts", -LARGE, 40, 4.0)]
+          _counts("negative counts", -LARGE, 40, 4.0), _counts("counts of 7, a small ε", 7, 1, 0.1)]
 COUNTS += [_counts(f"counts of {case['value']}", *case.values())
            for case in drawn(2, 45, value=(-20, 400), step=(1, 5), epsilon=(0.2, 2.0))]
 FEW_COUNTS = [
