@@ -176,6 +176,8 @@ LEAKS = [
     (check.svt_restart, at_most(10)),
     (check.svt_restart, alarms(change=lambda noise, answer, far, i: noise if i < 12 else 0.0)),          # sizes
     (check.svt_restart, where(lambda answers, threshold, *rest: threshold < 0, given(RIGHT, epsilon=1e9), RIGHT)),
+    (check.svt_restart, where(lambda answers, *rest: len(answers) == 1, given(RIGHT, epsilon=1e9), RIGHT)),
+    (check.svt_restart, where(lambda answers, *rest: 100 < max(answers) < 1000, given(RIGHT, epsilon=1e9), RIGHT)),
     (check.svt_restart, where(lambda answers, threshold, *rest: max(map(abs, [threshold, *answers])) > 1000,
                               given(RIGHT, epsilon=1e9), RIGHT)),
 ]
