@@ -29,13 +29,14 @@ def bare_at_times(answers, threshold, epsilon, c, rng):
 
 def redrawn_at_times(answers, threshold, epsilon, c, rng):
     """A fresh threshold for every ten answers."""
+    left = c
     for i, answer in enumerate(answers):
         if i % 10 == 0:
             level = threshold + rng.laplace(scale=2 / epsilon)
         passed = bool(answer + rng.laplace(scale=4 * c / epsilon) >= level)
-        c -= passed
+        left -= passed
         yield passed
-        if c == 0:
+        if left == 0:
             return
 
 
@@ -46,15 +47,14 @@ def two_by_two(rng, scale, shape):
     return noise
 
 
-def values(answers, threshold, epsilon, c, rng):
-    """Yields the noisy answer that passed, which is true in the place of True."""
-    level = threshold + rng.laplace(scale=2 / epsilon)
-    for answer in answers:
-        noisy = float(answer + rng.laplace(scale=4 * c / epsilon))
-        yield noisy if noisy >= level else False
-        c -= noisy >= level
-        if c == 0:
-            return
+def with_answers(change):
+    """Each reply is changed in view of its answer, which is still read when it is due."""
+    def replies(answers, *rest):
+        read = []
+        for reply in RIGHT((read.append(answer) or answer for answer in answers), *rest):
+            yield change(reply, read[-1])
+
+    return replies
 
 
 def read_the_rest(answers, *rest):
@@ -201,7 +201,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_several, several(stops=False), "end after its second True"),
     (check.svt_several, read_ahead, "before its first reply"),
     (check.svt_several, read_the_rest, "before reply 2"),
-    (check.svt_several, values, "expected True or False"),
+    (check.svt_several, with_answers(lambda reply, answer: reply and (answer or 1.5)), "expected True or False"),
     (check.svt_several, lambda answers, *rest: itertools.chain(RIGHT(answers, *rest), [True]), "must yield nothing"),
     (check.svt_several, lambda *arguments: [False] * 3, "expected a generator"),
     (check.svt_several, given(RIGHT, c=1), "stopped after its first Yes"),
@@ -293,7 +293,8 @@ LEAKS = [
     (check.svt_several, bare_at_times),
     (check.svt_several, redrawn_at_times),
     (check.svt_several, several(nu=two_by_two)),
-    (check.svt_several, lambda answers, *rest: (int(r) if answers[0] > 0.5 else r for r in RIGHT(answers, *rest))),
+    (check.svt_several, with_answers(lambda reply, answer: int(reply) if answer > 0.5 else reply)),
+    (check.svt_several, with_answers(lambda reply, answer: np.bool_(reply) if answer > 0.5 else reply)),
     # a clear lead, items far behind, a threshold of the code
     (check.svt_curve, (lead(20), CURVE)),
     (check.svt_curve, (lead(200), CURVE)),
