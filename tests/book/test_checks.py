@@ -1,5 +1,6 @@
 """The page about checks says which kinds of leaks each checker of a mechanism looks for, as the checkers declare it."""
 import importlib
+import string
 import sys
 from pathlib import Path
 from unittest import mock
@@ -14,6 +15,7 @@ from provable_privacy.speech import listen
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "classroom"))
 PAGE = ROOT / "reference" / "checks.md"
+WIDTH = 18                                       # letters for the name of a checker
 BEGIN, END = "% which leaks: made by tests/book/test_checks.py\n", "% end of which leaks\n"
 
 
@@ -50,20 +52,22 @@ def looked_for(checkers, checker, solution):
 
 
 def table():
-    """What the page shows."""
-    rows, why, places = [], [], {kind: str(place) for place, kind in enumerate(KINDS, 1)}
+    """What the page shows: narrow enough for a phone and for paper."""
+    letters = dict(zip(KINDS, string.ascii_lowercase))
+    rows, why = [f"{'':{WIDTH}}{' '.join(letters.values())}"], []
     for checkers, name, checker, solution in mechanisms():
         kinds, senseless = looked_for(checkers, checker, solution), getattr(checker, "senseless", {})
-        cells = ["✓" if kind in kinds else "–" if kind in senseless else " " for kind in KINDS]
-        rows.append(f"| `{name}` | {' | '.join(cells)} |")
+        marks = ["x" if kind in kinds else "-" if kind in senseless else "." for kind in KINDS]
+        rows.append(f"{name:{WIDTH}}{' '.join(marks)}")
         reasons = {}
         for kind, reason in senseless.items():
-            reasons.setdefault(reason, []).append(places[kind])
+            if kind not in kinds:
+                reasons.setdefault(reason, []).append(letters[kind])
         if reasons:
-            why.append(f"- `{name}`: " + "; ".join(f"{', '.join(of)}: {reason}" for reason, of in reasons.items()))
+            said = [f"{', '.join(sorted(of))}: {reason}" for reason, of in reasons.items()]
+            why.append(f"- `{name}`: {'; '.join(said)}")
     return "\n".join([
-        *(f"{places[kind]}. *{kind}*: {words}" for kind, words in KINDS.items()), "",
-        f"| | {' | '.join(places.values())} |", f"|---|{'---|' * len(KINDS)}", *rows, "",
+        *(f"- `{letters[kind]}` *{kind}*: {words}" for kind, words in KINDS.items()), "", "```text", *rows, "```", "",
         ":::{admonition} Why a kind makes no sense in an exercise", ":class: dropdown", "", *why, ":::", ""])
 
 
