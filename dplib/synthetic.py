@@ -91,7 +91,8 @@ def independent(
     df : DataFrame
         The private rows.
     domains : dict of column to list
-        The values each column may have, fixed without looking at the data; a cell outside counts as no value at all.
+        The values each column may have, fixed without looking at the data; a cell outside counts as no value at all. A
+        date is the same in each type: its ISO text, a `date`, a Timestamp.
     epsilon : float
         Privacy loss of everything, positive.
     adjacency : {"replace", "add/remove"}
@@ -147,7 +148,8 @@ def chow_liu(
     df : DataFrame
         The private rows.
     domains : dict of column to list
-        The values each column may have, fixed without looking at the data; a cell outside counts as no value at all.
+        The values each column may have, fixed without looking at the data; a cell outside counts as no value at all. A
+        date is the same in each type: its ISO text, a `date`, a Timestamp.
     epsilon : float
         Privacy loss of everything, positive.
     adjacency : {"replace", "add/remove"}
@@ -283,7 +285,6 @@ def _prepare(df, domains, rows, adjacency, rng):
     for column, domain in domains.items():
         if len(domain) == 0 or len(_places(column, domain)) < len(domain):
             raise ValueError(f"domains[{shown(column)}] must hold at least one value, and none twice")
-        _must_fit(column, df[column].dtype, domain)
     if rows is None and adjacency == "add/remove":
         raise ValueError("rows must be given under add/remove: the number of rows is private")
     codes = np.column_stack([_codes(df[column], _places(column, domain)) for column, domain in domains.items()])
@@ -295,25 +296,22 @@ def _places(column, domain):
     """Position of each value in its domain; all kinds of missing values are one, None."""
     try:
         return {
-            None if missing else value: place
+            None if missing else _key(value): place
             for place, (value, missing) in enumerate(zip(domain, pd.isna(pd.Series(domain, dtype=object))))
         }
     except TypeError:                            # a list among them
         raise ValueError(f"domains[{shown(column)}] must hold values that can be looked up") from None
 
 
-def _must_fit(column, dtype, domain):
-    """ValueError where a column of dates has a domain without any: no row would have a value of it."""
-    kind, zone = getattr(dtype, "kind", "O"), getattr(dtype, "tz", None) is None
-
-    def may_match(value):
-        if kind == "M":
-            return isinstance(value, datetime.datetime) and (value.tzinfo is None) == zone
-        return kind != "m" or isinstance(value, datetime.timedelta)
-
-    if not any(pd.isna(value) or may_match(value) for value in domain):
-        wanted = "Timestamps" if kind == "M" else "Timedeltas"
-        raise ValueError(f"domains[{shown(column)}] must hold {wanted} of pandas, as the column's dtype is {dtype}")
+def _key(value):
+    """A value as it is looked up. Dates of every kind are one with their ISO text: that a column holds dates may be due
+    to one row, so a domain of texts or days cannot be refused for it.
+    """
+    try:
+        value = {np.datetime64: pd.Timestamp, np.timedelta64: pd.Timedelta}.get(type(value), lambda same: same)(value)
+    except (ValueError, OverflowError):          # a date beyond those of pandas
+        return value
+    return value.isoformat().removesuffix("T00:00:00") if isinstance(value, datetime.date) else value
 
 
 def _codes(column, places):
@@ -323,7 +321,7 @@ def _codes(column, places):
 
     def place(cell):
         try:
-            return places.get(cell, -1)
+            return places.get(_key(cell), -1)
         except TypeError:                        # a cell that cannot be looked up, such as a list, is no value either
             return -1
 

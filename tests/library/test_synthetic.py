@@ -3,6 +3,7 @@
 The privacy of each generator is tested the way it is proved: with the noisy replies of the mechanisms held fixed, two
 neighbours must give the same rows (nothing is used without noise), and no question may move by more than was charged.
 """
+import datetime
 import itertools
 import math
 from typing import NamedTuple
@@ -402,6 +403,21 @@ def test_mwem_stays_a_histogram_whatever_the_noise(counts, epsilon):
         guess = mwem(counts, np.eye(len(counts)), epsilon=epsilon, rounds=6, rng=seed)
         assert guess.min() > 0 and guess.sum() == pytest.approx(sum(counts))
         assert (guess == mwem(counts, np.eye(len(counts)), epsilon=epsilon, rounds=6, rng=seed)).all()
+
+
+@pytest.mark.parametrize("cells", [
+    pd.to_datetime(["2026-01-01", "2026-02-01"]), [datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)],
+    ["2026-01-01", "2026-02-01"], np.array(["2026-01-01", "2026-02-01"], dtype="M8[D]"),
+], ids=["timestamps", "dates", "texts", "datetime64"])
+@pytest.mark.parametrize("domain", [
+    pd.to_datetime(["2026-01-01", "2026-02-01", "2026-03-01"]).tolist(), ["2026-01-01", "2026-02-01", "2026-03-01"],
+    [datetime.date(2026, month, 1) for month in (1, 2, 3)], np.array(["2026-01", "2026-02", "2026-03"], dtype="M8[D]"),
+], ids=["timestamps", "texts", "dates", "datetime64"])
+def test_a_date_is_the_same_day_in_every_type(cells, domain):
+    df = pd.DataFrame({"day": pd.Series(list(cells) * 4000)})
+    drawn = independent(df, {"day": domain}, epsilon=1.0, adjacency="replace", rng=0).day
+    counts = drawn.value_counts().reindex(pd.Series(list(domain)), fill_value=0)
+    assert counts.iloc[2] < 200 and abs(counts.iloc[0] - 4000) < 400 and abs(counts.iloc[1] - 4000) < 400
 
 
 def test_mwem_refuses_bad_shapes_and_keeps_the_counts():
