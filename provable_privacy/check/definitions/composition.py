@@ -153,6 +153,10 @@ COUNTS = {
         noisy(_bounded, lambda users, most, epsilon: _sizes(users).max(initial=1) / epsilon),
     "private, but with about twice the noise it needs: under add/remove one user moves the bounded count by `most`, "
     "not by twice that": noisy(_bounded, lambda users, most, epsilon: 2 * most / epsilon),
+    "private, but with about one and a half times the noise it needs: the scale is `most` divided by epsilon":
+        noisy(_bounded, lambda users, most, epsilon: 1.6 * most / epsilon),
+    "private, but with more noise than it needs: one user moves the bounded count by `most`, not by one more":
+        noisy(_bounded, lambda users, most, epsilon: (most + 1) / epsilon),
     "the noise is half of what it must be": noisy(_bounded, lambda users, most, epsilon: most / epsilon / 2),
     "the scale is upside down: it is sensitivity divided by epsilon":
         noisy(_bounded, lambda users, most, epsilon: epsilon / most),
