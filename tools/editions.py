@@ -44,18 +44,18 @@ def notebooks():
 
 
 OPEN = """\
-# The answers to the question bank
+# The question bank
 
-They are not in this file, because students can load it, too.
+The whole bank and its answers are not in this file, because students can load it, too.
 In a copy of the repository the command `make notebooks` writes `_build/notebooks/provable-privacy-instructor.zip`:
-the same notebooks, with `course/questions_with_answers.md`.
+the same notebooks, with `course/questions_with_answers.md` and a command that draws questions with other numbers.
 """
 
 
 def papers():
-    """What an archive holds besides notebooks: the answers to the question bank, or how to get them."""
+    """What an archive holds besides notebooks: the question bank, or how to get it."""
     return {
-        "instructor": {"course/questions_with_answers.md": questionbank.booklet()},
+        "instructor": questionbank.edition(),
         "instructor-open": {"course/README.md": OPEN},
     }
 

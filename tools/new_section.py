@@ -235,7 +235,7 @@ def main(arguments=None):
     print("written, or added to:", *written, sep="\n  ")
     print(
         "Next: put your exercises in the place of the one that shows how, also in the plan; write the notebook, two "
-        "questions in course/questions.md with their answers, and a line in the chapter's index.md."
+        "questions with their answers in course/bank.md, and a line in the chapter's index.md."
     )
     return 0
 

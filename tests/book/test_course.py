@@ -1,15 +1,12 @@
-"""The teaching kit: plans add up and lead somewhere, answers are right, and no student can read them."""
+"""The teaching kit: plans add up and lead somewhere. The questions are in test_bank.py."""
 import re
-import zipfile
 from urllib.parse import urlsplit
 
-import editions
 import nbformat
 import pytest
-import questionbank
 import yaml
 from bs4 import BeautifulSoup
-from questionbank import ROOT, Entry, entries, read, troubles
+from questionbank import ROOT
 
 TOC = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 SECTIONS = re.findall(r"file: (chapters/\w+/(?!index)\w+)", TOC)
@@ -22,7 +19,7 @@ PLAN = re.compile(r"^\(plan-([\w-]+)\)=\n## .+$", re.MULTILINE)
 
 
 def page(name):
-    return read(name).replace("\r", "")
+    return (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8")
 
 
 def plans_of(text):
@@ -161,130 +158,6 @@ def test_homework_has_checkers_and_is_the_weeks_own():
         assert {owners[label].rpartition("/")[2] for label in homework} <= taught, week
         solved = {label.removeprefix("ex-").replace("-", "_") for label in homework}
         assert all(hasattr(check, name) for name in solved), (week, solved)
-
-
-# ------------------------------------------------------------------------------------------------------------ questions
-
-QUESTIONS, ANSWERS = entries(page("questions")), entries(page("answers"))
-
-
-def test_the_bank_is_large_and_each_chapter_has_its_part():
-    assert len(QUESTIONS) >= 60
-    for chapter in range(1, 1 + len(CHAPTERS)):
-        mine = [question for question in QUESTIONS if question.chapter == chapter]
-        sections = [section for section in SECTIONS if section.split("/")[1] == CHAPTERS[chapter - 1]]
-        assert len(mine) >= 2 * len(sections) and {question.stars for question in mine} == {"★", "★★", "★★★"}
-        assert [question.name for question in mine] == [f"Q{chapter}.{number}" for number in range(1, len(mine) + 1)]
-
-
-def test_every_section_is_asked_about():
-    named = set(re.findall(r"\]\(\.\./(chapters/\w+/\w+)\.ipynb\)", page("questions")))
-    assert named == set(SECTIONS)
-
-
-def test_each_question_has_its_answer():
-    assert [question.name for question in QUESTIONS] == [answer.name for answer in ANSWERS]
-    assert all(len(answer.text.split()) > 10 for answer in ANSWERS)
-
-
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
-def test_every_number_of_an_answer_is_computed_again(answer):
-    assert troubles(answer) == []
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
-def test_what_is_to_be_computed_or_chosen_is_answered(question):
-    text = next(answer.text for answer in ANSWERS if answer.name == question.name)
-    kind = question.title.partition(":")[0]
-    assert kind in ("Choice", "Compute", "Find the leak", "Prove", "Judge")
-    if kind == "Compute":
-        assert questionbank.BLOCK.search(text)
-    if kind == "Choice":
-        letters = re.findall(r"^- \(([a-z])\)", question.text, re.MULTILINE)
-        assert len(letters) >= 4 and all(f"({letter})" in text for letter in letters if len(letters) == 4)
-
-
-@pytest.mark.parametrize(("text", "trouble"), [
-    # the number is wrong, and the two are not the same
-    ("It is **0.71**.\n```text\n0.70 ≈ 1 / 2**0.5\n```", 3),
-    ("It is **0.71**.\n```text\n0.71 ≈ 1 / 2**0.5\n```", 0),
-    ("It is **0.72**.\n```text\n0.72 ≈ 1 / 2**0.5\n```", 1),
-    ("It is **3**.\n```text\n3 = 3.2\n```", 1),                            # = is exact
-    ("It is **1,234**, **5 %**.\n```text\n1,234 = 1000 + 234\n5 % ≈ 0.0562\n```", 1),
-    ("It is **12**.", 1),
-    ("It is **12**.\n```text\n12 = nothing(3)\n```", 1),
-    ("It is **(d)**, see `x**2` and `y**3`.", 0),
-])
-def test_a_wrong_answer_is_noticed(text, trouble):
-    assert len(troubles(Entry("Q9.1", 9, "", "", text))) == trouble
-
-
-def test_points_follow_the_stars():
-    assert {question.stars: question.points for question in QUESTIONS} == {"★": 2, "★★": 4, "★★★": 8}
-    text = page("questions")
-    assert "One star is worth 2 points" in text and "two stars 4 points" in text and "three stars 8 points" in text
-
-
-# --------------------------------------------------------------------------------------------- who may read the answers
-
-
-def sentences(answer):
-    """The longer lines of an answer, of which none may stand where students read."""
-    prose = questionbank.BLOCK.sub("", answer.text)
-    sums = map(questionbank.LINE.fullmatch, "".join(questionbank.BLOCK.findall(answer.text)).splitlines())
-    return [line for line in prose.splitlines() if len(line) > 40] + [one[3] for one in sums if len(one[3]) > 12]
-
-
-def given_away(text):
-    return [f"{answer.name}: {line}" for answer in ANSWERS for line in sentences(answer) if line in text]
-
-
-def test_an_answer_on_a_page_would_be_noticed():
-    assert given_away(f"<p>{sentences(ANSWERS[0])[0]}</p>") and all(sentences(answer) for answer in ANSWERS)
-
-
-def test_no_answer_is_in_the_book(site):
-    assert "course/answers" not in TOC
-    files = [path for path in site.rglob("*") if path.is_file()]
-    assert not [path for path in files if "answers" in path.name]
-    for path in files:
-        if path.suffix in (".html", ".js", ".txt", ".md") and ("course" in path.parts or path.name == "searchindex.js"):
-            assert given_away(path.read_text(encoding="utf-8")) == [], path
-
-
-def test_answers_are_in_the_instructors_zip_and_in_no_other(tmp_path):
-    for edition in ("student", "instructor"):
-        section = tmp_path / edition / "chapters" / "a" / "b.ipynb"
-        section.parent.mkdir(parents=True)
-        section.write_text("{}", encoding="utf-8")
-    wheel = tmp_path / "provable_privacy-1-py3-none-any.whl"
-    wheel.write_bytes(b"")
-    made = {path.stem.rpartition("-")[2]: path for path in editions.pack(tmp_path, wheel, editions.papers())}
-    with zipfile.ZipFile(made["student"]) as file:
-        assert not [name for name in file.namelist() if "course" in name]
-        assert not [name for name in file.namelist() for text in [file.read(name).decode()] if given_away(text)]
-    with zipfile.ZipFile(made["instructor"]) as file:
-        text = file.read("instructor/course/questions_with_answers.md").decode()
-    assert all(question.text in text for question in QUESTIONS) and all(answer.text in text for answer in ANSWERS)
-    assert text.count("**Answer.**") == len(QUESTIONS)
-    with zipfile.ZipFile(made["open"]) as file:
-        assert "instructor/chapters/a/b.ipynb" in file.namelist()
-        assert "make notebooks" in file.read("instructor/course/README.md").decode()
-        assert not [name for name in file.namelist() for text in [file.read(name).decode()] if given_away(text)]
-
-
-def test_the_wheel_that_students_get_holds_no_course():
-    import tomllib
-
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    assert all(package.startswith(("dplib", "provable_privacy")) for package in packages)
-
-
-def test_question_and_answers_need_no_plug_in():
-    """The instructor reads them as plain Markdown: no role and no directive."""
-    for text in (page("answers"), questionbank.booklet()):
-        found = re.findall(r"\{[a-z:]+\}`|^:{3,}|^`{3}\{", text.partition("\n### ")[2], re.MULTILINE)
-        assert found == []
 
 
 # ------------------------------------------------------------------------------------------------------------- projects
