@@ -189,7 +189,7 @@ def _fresh(first, second, who):
 
 VALUES = np.append(np.repeat([0.0, 3.5, 12.0, 40.0, 90.0], [20, 40, 9, 5, 3]), 700.0)     # one person of 78 has 700
 BOUNDS = np.array([10, 20, 50, 100, 800, 3000])            # two candidates above everybody
-LONGER = np.append(BOUNDS, [4000, 5000, 6000, 7000])
+LONGER = np.append(BOUNDS, np.arange(4000, 10_000, 1000))
 
 
 def _paid(auto_mean, arguments, rng):
@@ -280,7 +280,7 @@ CASES = [                                        # (values, candidates, threshol
     ((FEW, BOUNDS, -25.0, 0.9), RUNS // 2, {}, " of three people"),                       # the first candidate passes
     ((MORE, LONGER, 45.0, 0.3), RUNS // 2, {}, f" of {len(MORE)} people at ε = 0.3"),     # no candidate passes
     ((VALUES, BOUNDS, -3.3, 12.0), RUNS // 3, {}, " at ε = 12"),
-    ((np.tile(VALUES, 20), BOUNDS, -150.0, 0.03), RUNS // 3, {}, " of 1,560 people at ε = 0.03"),
+    ((np.tile(VALUES, 100), BOUNDS, -600.0, 0.03), RUNS // 3, {}, " of 7,800 people at ε = 0.03"),
 ]
 
 

@@ -305,6 +305,8 @@ LEAKS = [
     (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 100 * epsilon if epsilon > 5 else epsilon)),  # large
     (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: max(epsilon, 0.1))),                          # small
     (check.svt_auto_mean, auto_mean(at=lambda epsilon, values: 2 * epsilon if len(values) > 999 else epsilon)),
+    (check.svt_auto_mean, times(lambda values: (1, values.sum() < 1e5, 1))),
+    (check.svt_auto_mean, where(lambda values, bounds, *rest: len(bounds) > 10, auto_mean(0, 0), MEAN)),
     (check.svt_global, release(publish=lambda fresh, counts, nu: nu / 2)),
     (check.svt_global, where(nothing_near, lambda *arguments: [], RELEASE)),
     (check.svt_global, where(lambda queries, table, threshold: len(queries) > 10, release(0, 0, 0), RELEASE)),
