@@ -208,7 +208,7 @@ def _pairs():
         _tables("400 short rows / the same and a long one across",
                 short, [[0.0, -80.0]], (0.5, 0.7, 0.4, 200), runs=500),
         _tables("500 rows of one number, all take part / one more",
-                np.tile([[0.1], [-3.0]], (250, 1)), [[2.0]], (1.0, 0.2, 3.0, 1000), runs=500),
+                np.tile([[0.3], [-3.0]], (250, 1)), [[2.0]], (1.0, 0.2, 3.0, 1000), runs=500),
         _tables("40 rows, q = 0.04 / the same and one across",
                 np.tile([3.0, 0.0], (40, 1)), [[0.0, 9.0]], (0.04, 2.5, 0.2, 1), runs=1500),
         _tables("three rows, q = 0.9 / the same and one opposite",
