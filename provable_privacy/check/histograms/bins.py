@@ -216,7 +216,7 @@ PAIRS = [
           often=({40: 0.9}, {40: 0.9})),
     _pair("300 people spread evenly, a poor table / the same", EVEN, [], (1, 30), 3.0, 0.1, runs=200,
           often=({1: 0.97}, {1: 0.97})),
-    _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.4, 1.4, runs=9500,
+    _pair("two people who share a 40th / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 2.4, 1.4, runs=14_000,
           watch=(40, 39)),
     _pair("two who share a 40th, ε = 9 / who share a 39th", [0.505, 0.52], [0.495], (40, 39), 9.0, 2.85, runs=2500,
           law=True),
