@@ -5,10 +5,12 @@ and half a text, because the reason earns more than the letter; a person reads e
 """
 from __future__ import annotations
 
+import functools
 import io
 import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from decimal import Decimal
 from xml.etree.ElementTree import Element, SubElement
 
 from questionbank import LINK, OPTION, Question, stated
@@ -17,16 +19,21 @@ WHY = "<p>Say why, also of the options that you do not choose.</p>"
 ENTER = "<p>Enter numbers without commas, and per cent as 12.3 for 12.3 %.</p>"
 
 
-def html(text: str) -> str:
-    r"""Markdown as HTML. Formulas come as \(…\), which Moodle and Canvas set by MathJax."""
+@functools.cache
+def converter():
+    r"""Markdown to HTML. Formulas come as \(…\), which Moodle and Canvas set by MathJax."""
     try:
         from markdown_it import MarkdownIt
         from mdit_py_plugins.dollarmath import dollarmath_plugin
     except ImportError as missing:
         raise SystemExit(f"{missing}: run pip install markdown-it-py mdit-py-plugins") from missing
-    convert = MarkdownIt("commonmark").use(dollarmath_plugin, renderer=lambda formula, options: formula)
+    convert = MarkdownIt("commonmark").use(dollarmath_plugin)
     convert.add_render_rule("math_inline", lambda _, tokens, at, *rest: rf"\({escaped(tokens[at].content)}\)")
-    return convert.render(LINK.sub(r"\1", text)).strip()
+    return convert
+
+
+def html(text: str) -> str:
+    return converter().render(LINK.sub(r"\1", text)).strip()
 
 
 def escaped(text: str) -> str:
@@ -210,8 +217,8 @@ def canvas_number(section, question, at, heading, text, value, allowed, count) -
     either = add(scored(item), "or")
     add(either, "varequal", value, respident="response1")
     both = add(either, "and")
-    add(both, "vargte", f"{float(value) - float(allowed):.10g}", respident="response1")
-    add(both, "varlte", f"{float(value) + float(allowed):.10g}", respident="response1")
+    add(both, "vargte", f"{Decimal(value) - Decimal(allowed):f}", respident="response1")
+    add(both, "varlte", f"{Decimal(value) + Decimal(allowed):f}", respident="response1")
     return points
 
 
