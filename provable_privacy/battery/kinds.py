@@ -40,7 +40,9 @@ def looks_for(*kinds, **senseless):
     """
     known((*kinds, *senseless))
     if silent := [kind for kind, reason in senseless.items() if not isinstance(reason, str)]:
-        raise Misdeclared(f"{silent[0]}: why it makes no sense must be said in words, got {senseless[silent[0]]!r}"[:200])
+        raise Misdeclared(
+            f"{silent[0]}: why it makes no sense must be said in words, got {senseless[silent[0]]!r}"[:200]
+        )
     if both := set(kinds) & set(senseless):
         raise Misdeclared(f"a kind cannot be looked for and make no sense: {', '.join(sorted(both))}")
 
