@@ -40,6 +40,7 @@ BOLD = re.compile(r"`[^`]*`|\*\*(.+?)\*\*")
 OPTION = re.compile(r"^- \(([a-z])\) (.+)$", re.MULTILINE)
 LETTER = re.compile(r"\(([a-z])\)")
 LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
+SECTIONS = re.compile(rf"\A(?:{LINK.pattern}(?:, )?)+\.$", re.MULTILINE)      # the line that names a question's sections
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Question:
     @property
     def kind(self) -> str:
         return self.title.partition(":")[0]
+
+    @property
+    def task(self) -> str:
+        """The text as it stands in a test, which names the sections and has no links."""
+        return SECTIONS.sub(lambda line: f"({LINK.sub(r'*\1*', line[0]).removesuffix('.')})", self.text)
 
     @property
     def heading(self) -> str:
@@ -417,7 +423,7 @@ def paper(questions: list[Question], seed: int) -> str:
         "A bare number earns half of the points.",
     ]
     for question in questions:
-        parts += [f"{question.heading} ({question.points} points)", LINK.sub(r"\1", question.text)]
+        parts += [f"{question.heading} ({question.points} points)", question.task]
     return "\n\n".join(parts) + "\n"
 
 

@@ -13,7 +13,7 @@ import zipfile
 from decimal import Decimal
 from xml.etree.ElementTree import Element, SubElement
 
-from questionbank import LINK, OPTION, Question, stated
+from questionbank import OPTION, Question, stated
 
 WHY = "<p>Say why, also of the options that you do not choose.</p>"
 ENTER = "<p>Enter numbers without commas, and per cent as 12.3 for 12.3 %.</p>"
@@ -33,7 +33,7 @@ def converter():
 
 
 def html(text: str) -> str:
-    return converter().render(LINK.sub(r"\1", text)).strip()
+    return converter().render(text).strip()
 
 
 def escaped(text: str) -> str:
@@ -52,7 +52,7 @@ def letter(question: Question) -> str | None:
 
 def stem(question: Question) -> str:
     """The text above the options."""
-    return OPTION.split(question.text, maxsplit=1)[0].strip()
+    return OPTION.split(question.task, maxsplit=1)[0].strip()
 
 
 def tolerance(number: str, relation: str) -> float:
@@ -114,19 +114,19 @@ def moodle(questions: list[Question], name: str) -> bytes:
                 f"<p>{escaped(label)}: {{{weight}:NUMERICAL:={value}:{allowed}}}</p>"
                 for (label, value, allowed), weight in gaps
             )
-            moodle_question(quiz, "cloze", question, title(question), html(question.text) + ENTER + lines)
+            moodle_question(quiz, "cloze", question, title(question), html(question.task) + ENTER + lines)
         elif right:
             half = question.points // 2
             made = moodle_question(quiz, "multichoice", question, title(question), html(stem(question)))
             add(made, "defaultgrade", str(half))
             for tag, value in (("single", "true"), ("shuffleanswers", "false"), ("answernumbering", "abc")):
                 add(made, tag, value)
-            for option, words in OPTION.findall(question.text):
+            for option, words in OPTION.findall(question.task):
                 answer = add(made, "answer", fraction="100" if option == right else "0", format="html")
                 add(answer, "text", html(words))
-            moodle_essay(quiz, question, f"{title(question)} (reason)", html(question.text) + WHY, half)
+            moodle_essay(quiz, question, f"{title(question)} (reason)", html(question.task) + WHY, half)
         else:
-            moodle_essay(quiz, question, title(question), html(question.text), question.points)
+            moodle_essay(quiz, question, title(question), html(question.task), question.points)
     return text_of(quiz)
 
 
@@ -164,15 +164,15 @@ def canvas(questions: list[Question], name: str) -> bytes:
     for question in questions:
         right, numbers = letter(question), fields(question)
         for at, (label, value, allowed) in enumerate(numbers, 1):
-            asked = f"{html(question.text)}{ENTER}<p>Enter: {escaped(label)}.</p>"
+            asked = f"{html(question.task)}{ENTER}<p>Enter: {escaped(label)}.</p>"
             heading = f"{title(question)} ({at} of {len(numbers)})"
             total += canvas_number(section, question, at, heading, asked, value, allowed, len(numbers))
         if right:
             total += canvas_choice(section, question, right)
-            text = html(question.text) + WHY
+            text = html(question.task) + WHY
             total += canvas_essay(section, question, f"{title(question)} (reason)", text, question.points / 2)
         elif not numbers:
-            total += canvas_essay(section, question, title(question), html(question.text), question.points)
+            total += canvas_essay(section, question, title(question), html(question.task), question.points)
     root = Element("questestinterop")
     root.append(assessment)
     package = {
@@ -228,7 +228,7 @@ def canvas_choice(section: Element, question: Question, right: str) -> float:
     item = canvas_item(section, f"{question.name}_choice", title(question), "multiple_choice_question", points, text)
     options = add(item.find("presentation"), "response_lid", ident="response1", rcardinality="Single")
     choices = add(options, "render_choice")
-    for option, words in OPTION.findall(question.text):
+    for option, words in OPTION.findall(question.task):
         label = add(choices, "response_label", ident=option)
         add(add(label, "material"), "mattext", html(words), texttype="text/html")
     add(scored(item), "varequal", right, respident="response1")

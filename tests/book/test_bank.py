@@ -465,7 +465,13 @@ def test_a_variant_is_four_files_that_are_always_the_same(tmp_path, capsys):
     assert all(files["a"][name] != files["c"][name] for name in files["a"])
     text = files["a"]["paper.md"].decode()
     assert text.count("\n### ") == sum(question.can_be_drawn for question in BANK) and "**Answer.**" not in text
-    assert "](" not in text and "«" not in text
+    assert "](" not in text and "«" not in text and "(*Linkage*)\n" in text
+
+
+@by_name
+def test_a_test_names_the_sections_without_a_link(question):
+    assert re.match(r"\(\*[^*]+\*(, \*[^*]+\*)?\)\n", question.task) and "](" not in question.task
+    assert question.task.partition("\n")[2] == question.text.partition("\n")[2]
 
 
 def test_a_paper_of_chosen_questions(tmp_path, capsys):
@@ -550,11 +556,9 @@ def test_canvas_reads_what_is_written(papers):
 
 
 def test_formulas_and_comparisons_survive_in_html():
-    assert quizfiles.html("Is $a < b$ or `x<y`? [Here](../a.ipynb).") == (
-        r"<p>Is \(a &lt; b\) or <code>x&lt;y</code>? Here.</p>"
-    )
+    assert quizfiles.html("Is $a < b$ or `x<y`?") == r"<p>Is \(a &lt; b\) or <code>x&lt;y</code>?</p>"
     for question in BANK:
-        text = re.sub(r"<code.*?</code>", "", quizfiles.html(made(question.name).text), flags=re.DOTALL)
+        text = re.sub(r"<code.*?</code>", "", quizfiles.html(made(question.name).task), flags=re.DOTALL)
         assert "$" not in text and "**" not in text, question.name
 
 
