@@ -40,7 +40,7 @@ BOLD = re.compile(r"`[^`]*`|\*\*(.+?)\*\*")
 OPTION = re.compile(r"^- \(([a-z])\) (.+)$", re.MULTILINE)
 LETTER = re.compile(r"\(([a-z])\)")
 LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
-SECTIONS = re.compile(rf"\A(?:{LINK.pattern}(?:, )?)+\.$", re.MULTILINE)      # the line that names a question's sections
+SECTIONS = re.compile(rf"\A((?:{LINK.pattern}(?:, )?)+)\.\n")      # the line that names a question's sections
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Question:
     @property
     def task(self) -> str:
         """The text as it stands in a test, which names the sections and has no links."""
-        return SECTIONS.sub(lambda line: f"({LINK.sub(r'*\1*', line[0]).removesuffix('.')})", self.text)
+        return SECTIONS.sub(lambda line: "(" + LINK.sub(r"*\1*", line[1]) + ")\n", self.text)
 
     @property
     def heading(self) -> str:
