@@ -444,15 +444,13 @@ def write_variants(seed: int, chosen: list[str], folder: Path) -> list[Path]:
     if wrong:
         raise SystemExit("\n".join(wrong))
     folder.mkdir(parents=True, exist_ok=True)
-    files = {
-        "paper.md": paper(made, seed).encode(),
-        "key.md": f"# Key of paper {seed}\n\n{KEY}\n{by_chapter(made, entry)}".encode(),
-        "moodle.xml": quizfiles.moodle(made, f"Provable Privacy, paper {seed}"),
-        "canvas.zip": quizfiles.canvas(made, f"Provable Privacy, paper {seed}"),
-    }
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return [folder / name for name in files]
+    name = f"Provable Privacy, paper {seed}"
+    files = [folder / file for file in ("paper.md", "key.md", "moodle.xml", "canvas.zip")]
+    files[0].write_text(paper(made, seed), encoding="utf-8")
+    files[1].write_text(f"# Key of paper {seed}\n\n{KEY}\n{by_chapter(made, entry)}", encoding="utf-8")
+    files[2].write_bytes(quizfiles.moodle(made, name))
+    files[3].write_bytes(quizfiles.canvas(made, name))
+    return files
 
 
 def edition() -> dict[str, str]:

@@ -26,7 +26,9 @@ def converter():
         from markdown_it import MarkdownIt
         from mdit_py_plugins.dollarmath import dollarmath_plugin
     except ImportError as missing:
-        raise SystemExit(f"{missing}: run pip install markdown-it-py mdit-py-plugins") from missing
+        raise SystemExit(
+            f"{missing}: the files for Moodle and Canvas need it. Run pip install markdown-it-py mdit-py-plugins"
+        ) from missing
     convert = MarkdownIt("commonmark").use(dollarmath_plugin)
     convert.add_render_rule("math_inline", lambda _, tokens, at, *rest: rf"\({escaped(tokens[at].content)}\)")
     return convert

@@ -483,6 +483,14 @@ def test_a_paper_of_chosen_questions(tmp_path, capsys):
         questionbank.main(["variants", "3", "Q9.9", "--to", str(tmp_path)])
 
 
+def test_without_a_reader_of_markdown_there_are_paper_and_key(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    quizfiles.converter.cache_clear()
+    with pytest.raises(SystemExit, match="pip install markdown-it-py mdit-py-plugins"):
+        questionbank.main(["variants", "3", "Q6.4", "--to", str(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == {"paper.md", "key.md"}
+
+
 def test_the_key_has_every_answer_of_its_paper(papers):
     key = papers["key.md"].read_text(encoding="utf-8")
     assert all(made(question.name).text in key and made(question.name).answer in key for question in BANK)
