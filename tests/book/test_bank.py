@@ -135,6 +135,31 @@ def test_every_number_that_can_be_drawn_is_used_and_gives_a_right_answer(questio
         assert not re.search(r"nan|inf\b|«|»|--|−−", made.text + made.answer), known
 
 
+def unmarked_numbers(question):
+    """Today's numbers, of three signs or more, that stand in the text or in the answer without a mark."""
+    bare = questionbank.MARK.sub("«»", f"{question.title}\n{question.text}\n{question.answer}")
+    bare = re.sub(r"\*\*.+?\*\*", "", bare).replace("{,}", ",")
+    for text in questionbank.drawn(question, 0).values():
+        value = questionbank.compute(text, {})
+        forms = [value] if isinstance(value, str) else [f"{value:,.10g}", f"{value:.10g}", f"{100 * value:.10g} %"]
+        for form in dict.fromkeys(forms):
+            if len(form) > 2 and re.search(rf"(?<![\w.,]){re.escape(form)}(?![\w,.]*\d|\w)", bare):
+                yield form
+
+
+STAYS = {"Q7.9": {"400", "2000"}}      # they follow from the noise of N, which is not drawn
+
+
+@with_numbers
+def test_a_number_that_can_be_drawn_is_marked_wherever_it_stands(question):
+    assert set(unmarked_numbers(question)) == STAYS.get(question.name, set())
+
+
+def test_a_number_without_its_mark_is_noticed():
+    wrong = Question("Q9.1", "★", "Compute: x", "Of «1,400 = n» people.", "Of 1,400.", (), "n = 1400 | 500")
+    assert list(unmarked_numbers(wrong)) == ["1,400"]
+
+
 BELOW_ZERO = {("Q3.1", "low")}
 
 
