@@ -4,15 +4,16 @@
     python -m provable_privacy.results FOLDER --csv class.csv --picture class.png
     python -m provable_privacy.results FOLDER --rerun SECTION.ipynb        runs the answers again: read the warning
 
-A student is a notebook in FOLDER, or a folder in it with all notebooks of that student. In the table ✓ is right, ✗
-wrong, ○ not attempted, and · no verdict: never run, or stopped by an error. Solutions that a notebook brings with it
-do not count.
+A student is a notebook in FOLDER, or a folder in it with all notebooks of that student; FOLDER may also be what Canvas
+or Moodle gives when all hand-ins are downloaded. In the table ✓ is right, ✗ wrong, ○ not attempted, and · no verdict:
+never run, or stopped by an error. Solutions that a notebook brings with it do not count. Saved marks are what a
+notebook says of itself, and no proof.
 """
 
 import argparse
 import csv
 import functools
-import re
+import hashlib
 import sys
 import unicodedata
 import warnings
@@ -22,17 +23,31 @@ from pathlib import Path
 from typing import Any
 
 from provable_privacy import speech
-from provable_privacy.hand_in import CALL, MARKS, Unreadable, read_cells, verdicts
+from provable_privacy.alike import mark_alike, shape
+from provable_privacy.hand_in import (
+    CALL,
+    NONE,
+    Unreadable,
+    calls,
+    cells_of,
+    changes_checkers,
+    hand_ins,
+    holds_mark,
+    later,
+    load,
+    parsed,
+    plain,
+    verdicts,
+)
 
 __all__ = ["Answers", "exercises", "picture", "read_class", "table"]
 
 WARNING = (
-    "Running a hand-in is running a stranger's program with your rights: it can read your files and send them away. "
-    "Limits stop "
-    "accidents, not malice; and an answer and its checker share one process, so that a determined student can still "
-    "fake a ✓."
+    "Running a hand-in is running a stranger's program. The next lines say what keeps it from your files, your network "
+    "and the other hand-ins on this machine. An answer and its checker share one process, so that a determined student "
+    "can still fake a ✓ of their own."
 )
-NONE = "·"
+BEST = f"{NONE}○✗✓"  # of several notebooks
 WIDEST = 30  # letters of a name in the picture and on the screen; the CSV has all
 # for names in other scripts, where one of them is installed
 SCRIPTS = (
@@ -55,6 +70,17 @@ class Answers:
     student: str
     marks: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
+    number: str = ""  # in Canvas or Moodle
+    shapes: dict = field(default_factory=dict, repr=False)  # exercise -> what the answer's cell looks like
+    files: set = field(default_factory=set, repr=False)  # fingerprints
+
+    def __post_init__(self) -> None:
+        self.student = plain(self.student)
+
+    def tell(self, note: str) -> None:
+        """Add a note, unless it stands there already."""
+        if plain(note) not in self.notes:
+            self.notes.append(plain(note))
 
     @property
     def right(self) -> int:
@@ -74,28 +100,77 @@ def exercises() -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
-def read_saved(answers, path, known):
-    """Add what a notebook says of itself. A cell speaks only for the exercises whose checkers it calls."""
-    strange = {}
-    for kind, source, lines, error in read_cells(path):
-        called = [name for name in CALL.findall(source) if name in known] if kind == "code" else []
-        found = verdicts(lines)
-        answers.marks |= {name: found.get(name, NONE) for name in called}
-        if called and error:
-            strange.setdefault(f"stopped by {error}", {}).update(dict.fromkeys(called))
-        if called and re.search(rf"print\([^)]*[{MARKS}]", source):
-            strange.setdefault("the cell prints a mark itself", {}).update(dict.fromkeys(called))
-    answers.notes += [f"{what}: {', '.join(names)}" for what, names in strange.items()]
+def read_saved(path, known):
+    """What a notebook says of itself. A cell speaks only for the exercises whose checkers it calls."""
+    raw, said, strange = load(path), Answers(path.name), {}
+    said.files.add(hashlib.sha256(raw).hexdigest())
+    for kind, source, lines, error in cells_of(raw):
+        if kind == "code":
+            for what, names in read_cell(said, source, lines, error, known).items():
+                strange.setdefault(what, {}).update(dict.fromkeys(names))
+    for what, names in strange.items():
+        said.tell(f"{what}: {', '.join(names)}" if names else what)
+    return said
 
 
-def notebooks_of(folder):
-    """Student -> the notebooks that are handed in, in alphabetical order."""
-    found = {}
-    for path in sorted(folder.rglob("*.ipynb")):
-        place = path.relative_to(folder)
-        if not any(part.startswith(".") for part in place.parts):
-            found.setdefault(place.parts[0] if len(place.parts) > 1 else path.stem, []).append(path)
-    return found
+def read_cell(said, source, lines, error, known):
+    """Add the marks of a cell; what is odd in it -> the exercises that it touches."""
+    tree, found = parsed(source), verdicts(lines)
+    written = list(dict.fromkeys(name for name in CALL.findall(source) if name in known))
+    called = [name for name in calls(tree) if name in written] if tree else []
+    undone = []
+    for name in written:
+        before, mark = said.marks.get(name, NONE), found.get(name, NONE) if name in called else NONE
+        said.marks[name] = later(before, mark)
+        undone += [name] if said.marks[name] != mark else []
+        if mark in "✓✗":
+            said.shapes[name] = shape(source)
+    odd = {
+        f"stopped by {error}": called if error else [],
+        "the cell prints a mark itself": called if tree and holds_mark(tree) else [],
+        "called in a comment or a text only": [name for name in found if name in written and name not in called],
+        "an earlier verdict counts, and not the copy further down": undone,
+    }
+    odd = {what: names for what, names in odd.items() if names}
+    if tree is None and written:
+        odd = {"a cell that is no Python cannot have run": written}
+    elif tree and holds_mark(tree) and not called:
+        odd["another cell holds a mark"] = []
+    if tree and changes_checkers(tree):
+        odd["a cell changes a checker"] = called
+    return odd
+
+
+def read_safely(path, known):
+    """What a notebook says, or a note why it says nothing: no file stops the table."""
+    try:
+        return read_saved(path, known)
+    except Unreadable as reason:
+        note = reason
+    except Exception as error:
+        note = f"cannot be read ({type(error).__name__})"
+    said = Answers(path.name)
+    said.tell(f"{short(path.name)}: {note}")
+    return said
+
+
+def together(student, number, parts):
+    """The notebooks of one student as one: the best mark of an exercise counts."""
+    whole, seen = Answers(student, number=number), {}
+    for part in parts:
+        whole.files |= part.files
+        for note in part.notes:
+            whole.tell(note)
+        for name, mark in part.marks.items():
+            seen.setdefault(name, []).append(short(part.student))
+            if BEST.index(mark) >= BEST.index(whole.marks.get(name, NONE)):
+                whole.marks[name] = mark
+                whole.shapes |= {name: part.shapes[name]} if name in part.shapes else {}
+    several = {name: files for name, files in seen.items() if len(files) > 1}
+    if several:
+        files = dict.fromkeys(file for files in several.values() for file in files)
+        whole.tell(f"in several notebooks ({', '.join(files)}), the best mark counts: {', '.join(several)}")
+    return whole
 
 
 def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = None) -> list[Answers]:
@@ -107,7 +182,7 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
         Of the hand-ins.
     again : callable, optional
         Paths -> a dict: path -> (exercise -> mark, note), from running the notebooks again. Its marks replace the saved
-        ones.
+        ones of the same notebook; of exercises that it does not name, the saved marks stay.
 
     Raises
     ------
@@ -115,35 +190,32 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
         If there is no notebook in the folder.
     """
     folder = Path(folder)
-    students = notebooks_of(folder) if folder.is_dir() else {}
+    students = hand_ins(folder) if folder.is_dir() else {}
     if not students:
         raise ValueError(f"no notebooks in {folder}")
     known, found = {name for names in exercises().values() for name in names}, []
-    marks = again([path for paths in students.values() for path in paths]) if again else {}
-    for student, paths in students.items():
-        answers = Answers(student)
-        for path in paths:
-            try:
-                read_saved(answers, path, known)
-                if again:
-                    run_again(answers, *marks[path])
-                elif answers.marks and not answers.notes and set(answers.marks.values()) == {NONE}:
-                    answers.notes.append(f"{path.name}: no answer was run")
-            except Unreadable as reason:
-                answers.notes.append(f"{path.name}: {reason}")
-        found.append(answers)
+    saved = {path: read_safely(path, known) for paths in students.values() for path in paths}
+    for path, (marks, note) in (again(list(saved)) if again else {}).items():
+        run_again(saved[path], {name: mark for name, mark in marks.items() if name in known}, note)
+    names = [name for name, _ in students]
+    for (student, number), paths in students.items():
+        whole = together(
+            f"{student} ({number})" if names.count(student) > 1 else student, number, [saved[path] for path in paths]
+        )
+        if not again and whole.marks and not whole.notes and set(whole.marks.values()) == {NONE}:
+            whole.tell("no answer was run")
+        found.append(whole)
+    mark_alike(found)
     return found
 
 
-def run_again(answers, marks, note):
-    differ = [name for name, mark in marks.items() if answers.marks.get(name, NONE) != mark]
+def run_again(said, marks, note):
+    differ = [f"{name} {said.marks.get(name, NONE)}" for name in marks if said.marks.get(name, NONE) != marks[name]]
     if differ:
-        answers.notes.append(
-            f"saved otherwise: {', '.join(f'{name} {answers.marks.get(name, NONE)}' for name in differ)}"
-        )
+        said.tell(f"saved otherwise: {', '.join(differ)}")
     if note:
-        answers.notes.append(note)
-    answers.marks |= marks
+        said.tell(note)
+    said.marks |= marks
 
 
 def columns(found):
@@ -183,7 +255,8 @@ def picture(found: list[Answers]) -> Any:
             mark = one.marks.get(name, NONE)
             ax.add_patch(matplotlib.patches.Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, color=paper[mark], lw=0))
             ax.text(column, row, mark, color=hue[mark], ha="center", va="center", fontsize=9)
-        ax.text(-0.65, row, short(one.student), ha="right", va="center", fontsize=9, family=fonts)
+        name = short(one.student)
+        ax.text(-0.65, row, name, ha="right", va="center", fontsize=9, family=fonts, parse_math=False)
         ax.text(len(names) - 0.35, row, f"{one.right}{' *' * bool(one.notes)}", ha="left", va="center", fontsize=9)
     ax.text(-0.65, len(order) + 0.3, "solved by", ha="right", va="center", fontsize=9, weight="bold")
     for column, name in enumerate(names):
@@ -265,7 +338,8 @@ def main(arguments=None):
             from provable_privacy.rerun import rerun
 
             print(f"{WARNING}\n", file=sys.stderr)
-            again = functools.partial(rerun, options.rerun, seconds=options.seconds)
+            hear = functools.partial(print, file=sys.stderr)
+            again = functools.partial(rerun, options.rerun, seconds=options.seconds, hear=hear)
         found = read_class(options.folder, again)
         if not columns(found):
             said = "; ".join(note for one in found for note in one.notes)

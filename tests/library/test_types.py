@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 # a reader sees the class
 HIDDEN = ("provable_privacy.check", "provable_privacy.battery", "provable_privacy.entries", "provable_privacy.formulas",
           "provable_privacy.given", "provable_privacy.speech", "provable_privacy.hand_in", "provable_privacy.rerun",
-          "provable_privacy.explorer.", "dplib.teaching")
+          "provable_privacy.cage", "provable_privacy.alike", "provable_privacy.explorer.", "dplib.teaching")
 MODULES = [module.name for package in (dplib, provable_privacy)
            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
            if not any(part.startswith("_") for part in module.name.split(".")) and not module.name.startswith(HIDDEN)]
