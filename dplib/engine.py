@@ -55,7 +55,8 @@ def bounded_sql(table: str, *, person: str, group: str, value: str | None = None
     table : str
         A table or a view, `schema.table` too.
     person, group : str
-        Columns that hold whole numbers or texts. Rows in which one of them is null are left out. (Engines write
+        Columns that hold whole numbers or texts. Rows in which one of them is null are left out; a blank text is a
+        person or a group like any other. (Engines write
         fractions and dates differently, and so would draw different lots.)
     value : str or None
         A numeric column, if of decimals with at most 28 of them: more leave too few digits for a large `high`, and then

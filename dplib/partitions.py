@@ -69,7 +69,7 @@ def selection_probability(n: int | np.ndarray, *, epsilon: float, delta: float) 
     -------
     measure : (epsilon, delta)-DP, if every group appears independently with this probability and nothing else is told
     adjacency : add/remove one person, who is in one group
-    guarantee : exact, and no rule that decides for each group by its size alone has a larger probability at any size
+    guarantee : exact, and no private release that lists only groups with people lists one of this size more often
 
     Parameters
     ----------
@@ -395,7 +395,8 @@ def bound(
     Parameters
     ----------
     table : pandas.DataFrame
-        A row without a person or without a group does not count.
+        A row without a person or without a group does not count. Nothing else is read into the labels: a blank text is
+        a label, so clean them first.
     person, group : column names
     num_groups : int
         The most groups of one person.

@@ -225,7 +225,8 @@ class AboveThreshold:
     -------
     measure : epsilon-DP for the whole conversation
     adjacency : the one under which no single answer changes by more than `sensitivity`
-    guarantee : as `above_threshold`; each question may be chosen in view of the replies so far
+    guarantee : as `above_threshold`; each question may be chosen in view of the replies so far. With j positive replies
+        the loss is at most that of the threshold plus j/c of that of the questions, so a ledger may charge it as it goes
 
     Parameters
     ----------
