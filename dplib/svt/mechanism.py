@@ -226,7 +226,7 @@ class AboveThreshold:
     measure : epsilon-DP for the whole conversation
     adjacency : the one under which no single answer changes by more than `sensitivity`
     guarantee : as `above_threshold`; each question may be chosen in view of the replies so far. With j positive replies
-        the loss is at most that of the threshold plus j/c of that of the questions, so a ledger may charge it as it goes
+        the loss is at most that of the threshold plus j/c of that of the questions, so a ledger may charge as it goes
 
     Parameters
     ----------
