@@ -13,14 +13,27 @@ import warnings
 from os import open as descriptor
 from pathlib import Path
 
-__all__ = ["CALL", "MARKS", "NONE", "Unreadable", "hand_ins", "later", "parsed", "plain", "read_cells", "verdicts"]
+__all__ = [
+    "CALL",
+    "MARKS",
+    "NONE",
+    "Unreadable",
+    "hand_ins",
+    "later",
+    "parsed",
+    "plain",
+    "read_cells",
+    "verdicts",
+    "words",
+]
 
 MARKS, NONE = "✓✗○", "·"
 RANK = {NONE: 0, "○": 1, "✗": 2, "✓": 2}
-VERDICT = re.compile(rf"^([{MARKS}]) (\w{{1,99}}): ", re.MULTILINE)
+VERDICT = re.compile(rf"^([{MARKS}]) (\w{{1,99}}): .*$", re.MULTILINE)
 CALL = re.compile(r"\bcheck\.(\w{1,99})\(")
 SOLUTION = re.compile(r"\{solution-(start|end)\}")
 LARGEST = 50_000_000  # bytes of a notebook that is still read
+SAID = 1_000  # letters of what a checker says
 LONGEST = 200_000  # letters of a cell that is still read as Python
 # the name of a file (Canvas), of a folder or file (Moodle), as the system writes it when all hand-ins are downloaded
 CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_.+", re.DOTALL)
@@ -142,9 +155,16 @@ def later(old, new):
 
 def verdicts(lines):
     """Exercise -> mark, from what the checkers printed; the last verdict counts."""
+    return {name: line[0] for name, line in words(lines).items()}
+
+
+def words(lines):
+    """Exercise -> the whole line of the verdict that counts."""
     found = {}
-    for mark, name in VERDICT.findall(lines):
-        found[name] = later(found.get(name, NONE), mark)
+    for match in VERDICT.finditer(lines):
+        before = found.get(match[2], NONE)[0]
+        if later(before, match[1]) == match[1]:
+            found[match[2]] = plain(match[0][:SAID])
     return found
 
 

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from provable_privacy import speech
-from provable_privacy.hand_in import CALL, NONE, Unreadable, calls, changes_checkers, parsed, read_cells, verdicts
+from provable_privacy.hand_in import CALL, NONE, Unreadable, calls, changes_checkers, parsed, read_cells, words
 
 __all__ = ["rerun"]
 
@@ -28,7 +28,7 @@ PATIENCE = 30  # seconds in which a reply must come, beyond the limits of the ha
 
 
 def rerun(section, paths, seconds=60, hear=None):
-    """What the checkers say of hand-ins when they run again: path -> (exercise -> mark, note).
+    """What the checkers say of hand-ins when they run again: path -> (exercise -> mark, note, exercise -> words).
 
     A hand-in that calls no checker of the section is not run, and its entry is empty.
 
@@ -77,19 +77,19 @@ def protections(on, parts):
 
 
 def one(path, names, runner):
-    """(exercise -> mark, note) of one hand-in."""
+    """(exercise -> mark, note, exercise -> the checker's words) of one hand-in."""
     try:
         _, after = split(read_cells(path))
     except Unreadable:
-        return {}, ""  # the person who reads the saved marks is told
+        return {}, "", {}  # the person who reads the saved marks is told
     wanted = [name for name in names if name in {name for code in after for name in called(code)}]
     if not wanted:
-        return {}, ""
+        return {}, "", {}
     said, note, _ = runner.ask(after)
-    marks = verdicts(said)
+    heard = {name: line for name, line in words(said).items() if name in wanted}
     raised = re.findall(r"^! (\w{1,80})$", said, re.MULTILINE)
     notes = [note, *(f"a cell raised {error}" for error in dict.fromkeys(raised))]
-    return {name: marks.get(name, NONE) for name in wanted}, "; ".join(filter(None, notes))
+    return {name: heard.get(name, NONE)[0] for name in wanted}, "; ".join(filter(None, notes)), heard
 
 
 def called(code):

@@ -2,6 +2,7 @@
 
     python -m provable_privacy.results FOLDER                             reads what the notebooks say, and runs nothing
     python -m provable_privacy.results FOLDER --csv class.csv --picture class.png
+    python -m provable_privacy.results FOLDER --roster roster.csv --points points.csv --canvas import.csv
     python -m provable_privacy.results FOLDER --rerun SECTION.ipynb        runs the answers again: read the warning
 
 A student is a notebook in FOLDER, or a folder in it with all notebooks of that student; FOLDER may also be what Canvas
@@ -11,7 +12,6 @@ notebook says of itself, and no proof.
 """
 
 import argparse
-import csv
 import functools
 import hashlib
 import sys
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from provable_privacy import speech
+from provable_privacy import points, speech
 from provable_privacy.alike import mark_alike, shape
 from provable_privacy.hand_in import (
     CALL,
@@ -37,7 +37,7 @@ from provable_privacy.hand_in import (
     load,
     parsed,
     plain,
-    verdicts,
+    words,
 )
 
 __all__ = ["Answers", "exercises", "picture", "read_class", "table"]
@@ -47,6 +47,14 @@ WARNING = (
     "and the other hand-ins on this machine. An answer and its checker share one process, so that a determined student "
     "can still fake a ✓ of their own."
 )
+FILES = {
+    "roster": "a CSV of names or ids, such as what Canvas or Moodle exports: who is missing gets a row",
+    "points": "write the points by section, by week of the syllabus and in all",
+    "canvas": "write the homework's credit as a file that Canvas' gradebook imports",
+    "moodle": "write it as a file that Moodle imports; needs the roster",
+    "proofs": "a CSV for the marks that a person gives: read if it is there, and written with a row for each",
+    "feedback": "write a text file for each student with what the checkers said",
+}
 BEST = f"{NONE}○✗✓"  # of several notebooks
 WIDEST = 30  # letters of a name in the picture and on the screen; the CSV has all
 # for names in other scripts, where one of them is installed
@@ -73,6 +81,7 @@ class Answers:
     number: str = ""  # in Canvas or Moodle
     shapes: dict = field(default_factory=dict, repr=False)  # exercise -> what the answer's cell looks like
     files: set = field(default_factory=set, repr=False)  # fingerprints
+    words: dict = field(default_factory=dict, repr=False)  # exercise -> what its checker said
 
     def __post_init__(self) -> None:
         self.student = plain(self.student)
@@ -115,14 +124,16 @@ def read_saved(path, known):
 
 def read_cell(said, source, lines, error, known):
     """Add the marks of a cell; what is odd in it -> the exercises that it touches."""
-    tree, found = parsed(source), verdicts(lines)
+    tree, found = parsed(source), words(lines)
     written = list(dict.fromkeys(name for name in CALL.findall(source) if name in known))
     called = [name for name in calls(tree) if name in written] if tree else []
     undone = []
     for name in written:
-        before, mark = said.marks.get(name, NONE), found.get(name, NONE) if name in called else NONE
+        before, mark = said.marks.get(name, NONE), found.get(name, NONE)[0] if name in called else NONE
         said.marks[name] = later(before, mark)
         undone += [name] if said.marks[name] != mark else []
+        if mark == said.marks[name] != NONE:
+            said.words[name] = found[name]
         if mark in "✓✗":
             said.shapes[name] = shape(source)
     odd = {
@@ -165,7 +176,8 @@ def together(student, number, parts):
             seen.setdefault(name, []).append(short(part.student))
             if BEST.index(mark) >= BEST.index(whole.marks.get(name, NONE)):
                 whole.marks[name] = mark
-                whole.shapes |= {name: part.shapes[name]} if name in part.shapes else {}
+                for kept, new in ((whole.shapes, part.shapes), (whole.words, part.words)):
+                    kept |= {name: new[name]} if name in new else {}
     several = {name: files for name, files in seen.items() if len(files) > 1}
     if several:
         files = dict.fromkeys(file for files in several.values() for file in files)
@@ -181,8 +193,8 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
     folder : path
         Of the hand-ins.
     again : callable, optional
-        Paths -> a dict: path -> (exercise -> mark, note), from running the notebooks again. Its marks replace the saved
-        ones of the same notebook; of exercises that it does not name, the saved marks stay.
+        Paths -> a dict: path -> (exercise -> mark, note, exercise -> words), from running them again. Its marks replace
+        the saved ones of the same notebook; of exercises that it does not name, the saved marks stay.
 
     Raises
     ------
@@ -195,8 +207,8 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
         raise ValueError(f"no notebooks in {folder}")
     known, found = {name for names in exercises().values() for name in names}, []
     saved = {path: read_safely(path, known) for paths in students.values() for path in paths}
-    for path, (marks, note) in (again(list(saved)) if again else {}).items():
-        run_again(saved[path], {name: mark for name, mark in marks.items() if name in known}, note)
+    for path, (marks, note, *heard) in (again(list(saved)) if again else {}).items():
+        run_again(saved[path], {name: mark for name, mark in marks.items() if name in known}, note, *heard)
     names = [name for name, _ in students]
     for (student, number), paths in students.items():
         whole = together(
@@ -209,13 +221,14 @@ def read_class(folder: str | Path, again: Callable[[list[Path]], dict] | None = 
     return found
 
 
-def run_again(said, marks, note):
+def run_again(said, marks, note, heard=()):
     differ = [f"{name} {said.marks.get(name, NONE)}" for name in marks if said.marks.get(name, NONE) != marks[name]]
     if differ:
         said.tell(f"saved otherwise: {', '.join(differ)}")
     if note:
         said.tell(note)
     said.marks |= marks
+    said.words = {name: line for name, line in said.words.items() if name not in marks} | dict(heard)
 
 
 def columns(found):
@@ -324,6 +337,8 @@ def main(arguments=None):
     parser.add_argument("folder", type=Path, help="of the notebooks that were handed in")
     parser.add_argument("--csv", type=Path, help="write the table to this file")
     parser.add_argument("--picture", type=Path, help="write a picture of the class to this file (.png, .svg, .pdf)")
+    for name, what in FILES.items():
+        parser.add_argument(f"--{name}", type=Path, metavar="FOLDER" if name == "feedback" else "FILE", help=what)
     parser.add_argument(
         "--rerun",
         type=Path,
@@ -344,25 +359,36 @@ def main(arguments=None):
         if not columns(found):
             said = "; ".join(note for one in found for note in one.notes)
             raise ValueError(f"no notebook in {options.folder} calls a checker of the book{f' ({said})' * bool(said)}")
-        if options.csv:
-            # the mark that Excel needs to see UTF-8
-            with options.csv.open("w", encoding="utf-8-sig", newline="") as file:
-                head, rows = table(found)
-                csv.writer(file).writerows([head, *([safe(entry) for entry in row] for row in rows)])
-        if options.picture:
-            unreadable = save_picture(found, options.picture)
+        unreadable = write(options, found)
     except (ValueError, OSError, Unreadable) as error:
         print(error, file=sys.stderr)
         return 2
     print(show(found))
-    if options.picture and unreadable:
+    if unreadable:
         print(f"\n{unreadable}")
     return 0
 
 
-def safe(entry):
-    """A name that a spreadsheet would take for a formula is written as text."""
-    return f"'{entry}" if isinstance(entry, str) and entry[:1] in "=+-@" and entry else entry
+def write(options, found):
+    """Write the files that are asked for; returns what is to be said of the picture."""
+    pairs = points.add_roster(found, points.read_table(options.roster), Answers) if options.roster else []
+    entered = points.read_proofs(options.proofs) if options.proofs else {}
+    given = {key: value for key, (value, _) in entered.items() if value is not None}
+    if options.csv:
+        head, rows = table(found)
+        points.write_table(options.csv, [head, *rows], mark="\ufeff")
+    if options.points:
+        head, rows = points.points(found, given)
+        points.write_table(options.points, [head, *rows], mark="\ufeff")
+    if options.canvas:
+        points.write_canvas(options.canvas, found, pairs, given)
+    if options.moodle:
+        points.write_moodle(options.moodle, found, pairs, given)
+    if options.proofs:
+        points.write_proofs(options.proofs, found, entered)
+    if options.feedback:
+        points.feedback(options.feedback, found, entered)
+    return save_picture(found, options.picture) if options.picture else ""
 
 
 if __name__ == "__main__":

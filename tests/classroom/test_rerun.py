@@ -170,6 +170,6 @@ def test_an_untouched_verdict_is_kept_where_nothing_is_run(tmp_path):
     section = write(tmp_path / "section.ipynb")
     hand = tmp_path / "ann.ipynb"
     hand.write_text(notebook((TOUCH, "✓ svt_touch: indeed\n")), encoding="utf-8")
-    assert rerun.rerun(section, [hand]) == {hand: ({}, "")}
+    assert rerun.rerun(section, [hand]) == {hand: ({}, "", {})}
     hand.write_text(CLASS["broken"], encoding="utf-8")
-    assert rerun.rerun(section, [hand]) == {hand: ({}, "")}
+    assert rerun.rerun(section, [hand]) == {hand: ({}, "", {})}
