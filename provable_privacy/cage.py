@@ -199,7 +199,7 @@ def watch(process, pipe, seconds):
             said, reading = said + chunk, bool(chunk)
             if said.endswith(END):
                 left = len(below(os.getpid())) - 1
-                return bytes(said[: -len(END)]), f"{left} left-over processes ended" if left > 0 else ""
+                return bytes(said[: -len(END)]), f"left-over processes ended: {left}" if left > 0 else ""
             if len(said) > SAID:
                 return bytes(said[:SAID]), "stopped: its checkers said too much"
             continue

@@ -5,10 +5,10 @@ no points until that person enters them in a table, and an entry there replaces 
 """
 
 import csv
+import functools
+import io
 import math
-import os
 import re
-import tempfile
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -52,6 +52,7 @@ class Exercise:
     read: bool  # by a person
 
 
+@functools.cache
 def exercises() -> dict[str, Exercise]:
     """Label -> exercise, in the order of the book."""
     found = {}
@@ -148,14 +149,15 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def write_table(path: Path, rows: Iterable[Iterable[Any]], mark: str = "") -> None:
-    """Write a CSV file whole or not at all. `mark` is what Excel needs at the start to see UTF-8."""
-    folder = Path(path).parent
-    handle, name = tempfile.mkstemp(dir=folder, suffix=".csv")
-    with open(handle, "w", encoding="utf-8", newline="") as file:
-        file.write(mark)
-        csv.writer(file).writerows([safe(entry) for entry in row] for row in rows)
-    os.chmod(name, 0o644)
-    os.replace(name, path)
+    """Write a CSV file, an ordinary one whole or not at all. `mark` is what Excel needs at the start to see UTF-8."""
+    path, text = Path(path), io.StringIO(newline="")
+    csv.writer(text).writerows([safe(entry) for entry in row] for row in rows)
+    ordinary = not path.is_symlink() and (path.is_file() or not path.exists())
+    place = path.with_name(f"{path.name}.part") if ordinary else path
+    with place.open("w", encoding="utf-8", newline="") as file:
+        file.write(mark + text.getvalue())
+    if ordinary:
+        place.replace(path)
 
 
 def name_of(row):

@@ -268,8 +268,8 @@ def main():
         run(first.pop("before"), space)
     os.write(out, b"true\n")
     for line in iter(lines.readline, ""):
-        reply = attend(json.loads(line), space, first)
-        os.write(out, f"{json.dumps(reply)}\n".encode("ascii"))
+        # no name holds the reply, which the next fork would find
+        os.write(out, f"{json.dumps(attend(json.loads(line), space, first))}\n".encode("ascii"))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ print(cage.keep(work, Path(sys.argv[1]), 5, []))
 def test_without_namespaces_a_daemon_is_found_too(tmp_path):
     done = subprocess.run([sys.executable, "-c", WITHOUT, tmp_path], capture_output=True, text=True, check=False,
                           cwd=Path(__file__).parents[2])
-    assert done.stdout == str(("✓ svt_monotone: indeed\n", "1 left-over processes ended", [""])) + "\n", done.stderr
+    assert done.stdout == str(("✓ svt_monotone: indeed\n", "left-over processes ended: 1", [""])) + "\n", done.stderr
     time.sleep(0.1)
     assert living(b"984") == []
 
