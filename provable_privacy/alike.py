@@ -27,7 +27,7 @@ def mark_alike(found):
     """Add a note to each student whose answers another one has too."""
     groups, answered = {}, {}
     for one in found:
-        given = {name for name, mark in one.marks.items() if mark in "✓✗"}
+        given = [name for name, mark in one.marks.items() if mark in "✓✗"]
         for name in given:
             answered[name] = answered.get(name, 0) + 1
             print_, parts = one.shapes.get(name, ("", 0))
