@@ -547,6 +547,10 @@ def _cut_count(rng, scale, shape):
     return np.where([False, True], np.trunc(noise), noise)
 
 
+def _whole_count(rng, scale, shape):
+    return np.where([False, True], geometric(rng, scale, shape), laplace(rng, scale, shape))
+
+
 PARTS = _parts()
 BUGS = {
     "the step is high - low, which is that of replace; under add/remove a whole value comes or goes":
@@ -565,6 +569,7 @@ BUGS = {
     "the count gets all of epsilon: the two together then cost more": _parts(own=1.0),
     "the noise of the count is cut to a whole number before it is added: 0 comes too often, which costs ln 2 more":
         _parts(law=_cut_count),
+    "": _parts(law=_whole_count),                # no mistake: where it fits best, no other is named
     "the sum has about twice the noise that is needed": _parts(share=0.25),
     "the count has about twice the noise that is needed": _parts(own=0.25),
     "the scale is divided by the number of rows: it belongs to a mean, and tells n":

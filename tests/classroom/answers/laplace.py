@@ -352,6 +352,7 @@ def of_quantile(q):
 PARTS, NO_NOISE = parts(), parts(law=lambda rng, b, shape: 0.0)
 SUM_ONLY = parts(law=lambda rng, b, shape: laplace(rng, b, shape) * [1, 0])
 CUT_COUNT = parts(law=lambda rng, b, shape: np.where([1, 0], noise := laplace(rng, b, shape), np.trunc(noise)))
+WHOLE_COUNT = parts(law=lambda rng, b, shape: np.where([1, 0], laplace(rng, b, shape), geometric(rng, b, shape)))
 
 
 # --------------------------------------------------------------------------------------------------------------- tables
@@ -507,6 +508,7 @@ UNUSUAL = [
     (check.lap_discrete, discrete(law=by_inverse)),
     (check.lap_discrete, lucky(DISCRETE, lambda out: [int(x) for x in out])),
     (check.lap_bug, then(PARTS, lambda out, *_: [np.array([part]) for part in out])),
+    (check.lap_bug, WHOLE_COUNT),
     (check.lap_bug, lucky(PARTS, lambda out: (out[0], round(out[1])))),
     (check.lap_bug, lucky(PARTS, lambda out: (out[0], max(out[1], 0)))),
     (check.lap_bug, lucky(PARTS, lambda out: (int(out[0]), int(out[1])))),
