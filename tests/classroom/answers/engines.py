@@ -218,7 +218,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed(" and film is not null", ""), "a row without person or film counts nowhere"),
     (check.eng_bound, changed("person is not null and ", ""), "a row without person or film counts nowhere"),
     (check.eng_bound, changed("place <= 3", "place <= 2"), "lines are kept where the bounds allow"),
-    (check.eng_bound, changed("least(5000", "least(4000"), "private, but"),
+    (check.eng_bound, changed("least(5000", "least(4000"), "eng_bound: tickets of 3,000"),
     (check.eng_bound, ordered("order by shelf"), "not at random"),
     (check.eng_bound, ordered("order by total desc, md5(concat('07:', person, ':', shelf))"), "not at random"),
     (check.eng_bound, changed("order by md5", "order by tickets desc, md5", TICKETS), "not at random"),
@@ -228,7 +228,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.eng_bound, changed("group by shelf order", "group by shelf having count(*) > 1 order"), "hides the small"),
     (check.eng_bound, TOSSED, "a second run keeps other lines"),
     (check.eng_bound, changed("order by shelf", "order by people desc"), "order of the exact people"),
-    (check.eng_bound, changed("film // 100", "film // 10"), "private, but with people"),
+    (check.eng_bound, changed("film // 100", "film // 10"), "eng_bound: with people who stay below"),
     (check.eng_bound, changed("sum(total) as total", "sum(total) as money"), "must have the columns"),
     (check.eng_bound, TEXT.replace("ranked where", "nobody where"), "DuckDB does not run it"),
     (check.eng_bound, "select 1 as shelf, 'x' as people, 2 as total", "whole numbers"),
@@ -321,6 +321,12 @@ LEAKS = [
     (check.eng_bound, changed("'07:'", "(select min(person) from tickets)")),
     (check.eng_bound, changed(SUM, "least(greatest(5000, (select max(film) from tickets)), sum(greatest(0, "
                                    "least(5000, coalesce(cents, 0)))))")),
+    # very many shelves, shelves below 0, the largest and the smallest price
+    (check.eng_bound, changed("place <= 3", "place <= case when (select count(*) from pairs where pairs.person = "
+                                            "ranked.person) > 50 then 4 else 3 end")),
+    (check.eng_bound, changed("place <= 3", "place <= 3 or shelf < 0")),
+    (check.eng_bound, changed("least(5000, coalesce(cents, 0))", "least(5000, abs(coalesce(cents, 0)))")),
+    (check.eng_bound, changed("least(5000, coalesce(cents, 0))", "least(5000, coalesce(cents, 0) + 1 - 1)")),
 ]
 
 
