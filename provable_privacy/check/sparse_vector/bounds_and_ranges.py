@@ -467,19 +467,46 @@ def _finds(release, counts, threshold, size, mistakes, rng):
     return runs
 
 
-def _values(rng, runs, counts):
+def _cut(values, threshold):
+    """Which values are cut off from below, at 0 or at the threshold: the same for all tables, so it tells nothing."""
+    floor = values.min()
+    at = values == floor
+    return at & (floor in (0.0, threshold) and not at.all())
+
+
+def _likely(errors, cut, scale):
+    """The logarithm of the likelihood of Laplace noise; where it is `cut` off it lies at the error or below."""
+    size, below = np.abs(errors) / scale, errors < 0
+    tail = np.where(below, np.log(0.5) - size, np.log1p(-np.exp(-size) / 2))
+    return np.where(cut, tail, -size - np.log(2 * scale)).sum()
+
+
+def _drawn_below(rng, errors, scale):
+    """Laplace noises at or below these errors."""
+    size = np.abs(errors) / scale
+    p = rng.uniform(size=len(errors)) * np.where(errors < 0, np.exp(-size) / 2, 1 - np.exp(-size) / 2)
+    return scale * np.where(p < 0.5, np.log(2 * p), -np.log(2 - 2 * p))
+
+
+def _values(rng, runs, counts, threshold):
     """Raise `Wrong` unless the values of the ranges that were found have the noise that they need."""
-    found, errors, many, place = np.array(
-        [(i, value - counts[i], len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
+    found, values, many, place = np.array(
+        [(i, value, len(run), k) for run in runs for k, (i, value) in enumerate(run.items())]).T
+    errors, cut, alone = values - np.array(counts)[found.astype(int)], _cut(values, threshold), many == 1
     # a range that was found alone may have all of ε/2
-    wide = np.where((many == 1) & (np.abs(errors[many == 1]).mean() < 3), 2, 4)
+    all_of_it = _likely(errors[alone], cut[alone], 2) > _likely(errors[alone], cut[alone], 4)
+    wide = np.where(alone & all_of_it, 2, 4)
+    if cut.any():                                # noise that was cut off is drawn, so that its law can be looked at
+        step = np.diff(np.unique(errors.round(9))).min()
+        grid = step if np.allclose(errors / step, (errors / step).round(), rtol=0, atol=1e-6) else 0
+        drawn = _drawn_below(np.random.default_rng(2), errors[cut] + grid / 2, wide[cut])
+        errors[cut] = (drawn / step).round() * step if grid else drawn
     if np.ptp(errors) > 1e-9 and errors.mean() > 1.2 and not rng.centred:    # fresh: mean 0, standard error below .08
         raise Wrong("the values lie too high. They are the noisy answers that were compared, and those that pass have "
                     "lucky noise; draw fresh noise")
     for these in (many == 2, many > 0):
         _noise(rng, errors[these], wide[these], "a value", VALUE_MISTAKES)
-    twins = np.array([[value - counts[i] for i, value in run.items()] for run in runs if len(run) == 2])
-    _fresh(*twins.T, "the two values share")
+    _fresh(*errors[many == 2].reshape(-1, 2).T, "the two values share")
     _fresh((errors / wide)[place == 0], found[place == 0], "the search and the values share")
 
 
@@ -497,6 +524,8 @@ RANGES = [
     _counts([12_000, 12_000], [12_001, 12_000], 100.0),
     _counts([4] * 11 + [2], [5] * 11 + [3], -8.0, runs=800),
     _counts([9000, 12_000], [9000, 12_001], 11_998.0, runs=800),
+    _counts([99], [100], 100.0, runs=400),
+    _counts([99, 60], [100, 60], 100.0, runs=400),
 ]
 
 
@@ -513,7 +542,7 @@ def svt_global(release):
         raise NotAttempted
     rng = luck(26)
     for counts, *case in TABLES:
-        _values(rng, _finds(release, counts, *case, rng), counts)
+        _values(rng, _finds(release, counts, *case, rng), counts, case[0])
     _finds(release, (44.0,) * 60, 100.0, RUNS // 3, {}, rng)        # one run in 28 finds a range that is far below
     looked = battery(release, lambda pair: Lines(tuple(range(len(pair.one[0])))), RANGES, call=_ranges, seed=26)
     return f"it reads its own table, and pays for ranges and values; {looked}"

@@ -1,4 +1,5 @@
 """Answers for the checkers of the section on clip bounds and range queries: right ones, wrong ones and leaks."""
+import checking
 import numpy as np
 from scipy.optimize import brentq
 
@@ -135,6 +136,10 @@ def nothing_near(queries, table, threshold):
 
 def rounded(answer, steps=1):
     return then(answer, lambda out, given, rng: [(i, round(steps * value) / steps) for i, value in out])
+
+
+def not_below(answer, floor=lambda threshold: 0.0):
+    return then(answer, lambda out, given, rng: [(i, max(floor(given[2]), value)) for i, value in out])
 
 
 def level(k, people, epsilon, beta, *, monotone=True):
@@ -274,6 +279,9 @@ UNUSUAL = [
     (check.svt_global, found_without(lambda rng, place, many: rng.laplace(scale=2 * many))),
     (check.svt_global, rounded(RELEASE)),
     (check.svt_global, rounded(RELEASE, 2)),
+    *((check.svt_global, checking.seeded(own_luck(not_below(answer))))
+      for answer in (RELEASE, rounded(RELEASE), release(fresh=geometric))),
+    (check.svt_global, checking.seeded(own_luck(not_below(RELEASE, lambda threshold: threshold)))),
     (check.svt_global, release(law=difference())),
     (check.svt_global, lambda *arguments: [[int(i), value] for i, value in RELEASE(*arguments)]),
     (check.svt_vectorise, lambda values, bounds: np.searchsorted(np.sort(-values), -np.asarray(bounds), side="left")),
@@ -332,4 +340,8 @@ LEAKS = [
     (check.svt_global, where(
         lambda queries, table, threshold: len({query(table) for query in queries}) == 1 < len(queries),
         release(0, 0, 0), RELEASE)),
+    *((check.svt_global, where(lambda queries, table, threshold, few=few: len(queries) == few,
+                               release(0, 0), RELEASE)) for few in (1, 2)),
+    (check.svt_global, release(publish=lambda fresh, counts, nu: np.maximum(fresh, counts.min() - counts))),
+    (check.svt_global, release(publish=lambda fresh, counts, nu: np.maximum(fresh, 0))),
 ]
