@@ -571,7 +571,7 @@ def page(patch):
     return PEERS["page"].format(
         facts=f"{total[0]:,}", agree=f"{total[1]:,}", refused=total[2], differ=total[3], projects=len(rows),
         table=table_of(["project", "version", "licence", "facts", "agree", "refused", "differ"],
-                       [*rows, ["together", "", "", *total]]),
+                       [*rows, ["together", "", "", *(f"{number:,}" for number in total)]]),
         reasons="\n\n".join(differences(patch)))
 
 
