@@ -14,7 +14,7 @@ from provable_privacy.speech import Wrong, answered, checker, numbers
 
 __all__ = ["agg_collusion", "agg_dropout", "agg_part", "agg_shares"]
 
-LEVEL = 3e-9                                     # of each of 320 looks: all together refuse one right answer in 10^6
+LEVEL = 3e-9                                     # of each of 360 looks: all together refuse one right answer in 10^6
 
 
 def _whole(got, shape, what):
@@ -122,24 +122,31 @@ def agg_shares(split):
 
 # --------------------------------------------------------------------------------------------------- parts of noise
 
-CASES = [(1, 4.0, 1), (10, 0.7, 1), (60, 0.12, 1), (400, 2.0, 7)]        # parties, epsilon, sensitivity
+CASES = [                                        # parties, epsilon, sensitivity
+    (1, 4.0, 1), (10, 0.7, 1), (60, 0.12, 1), (400, 2.0, 7), (20, 0.9, 200), (5, 0.001, 1), (3, 10.0, 4)]
 CALLS = 1000                                     # sums of ten parts, each part from a call of its own
 CELLS = 9                                        # cells of about one scale: from -9 to 9, and the tails
-FAR = np.arange(2000)
 
 
 @functools.cache
 def _difference(shape, rate):
     """P(0), P(1), ... of the difference of two negative binomial variables, where q = exp(-rate)."""
-    p = scipy.stats.nbinom.pmf(FAR, shape, -math.expm1(-rate))
-    return np.correlate(p, p, mode="full")[len(p) - 1:]
+    p = scipy.stats.nbinom.pmf(np.arange(max(2000, int(25 / rate))), shape, -math.expm1(-rate))
+    if len(p) == 2000:
+        return np.correlate(p, p, mode="full")[len(p) - 1:]
+    return np.maximum(scipy.signal.fftconvolve(p, p[::-1])[len(p) - 1:], 0)
+
+
+def _times(law, d):
+    """The law of d times as much."""
+    return np.column_stack([law, np.zeros((len(law), d - 1))]).ravel()
 
 
 SUMS = {                                         # words -> the law of the sums
     "each part is the whole noise: parties times too much of it": lambda n, eps, d: _difference(n, eps / d),
     "the sensitivity is left out of the rate: q is exp(-epsilon/sensitivity)": lambda n, eps, d: _difference(1, eps),
     "this is noise for sensitivity 1, times the sensitivity: every sum is a multiple of it, so a change of 1 is seen":
-        lambda n, eps, d: np.where(FAR % d == 0, _difference(1, eps)[FAR // d], 0.0),
+        lambda n, eps, d: _times(_difference(1, eps), d),
     "the rate is divided among the people; divide the shape, for q belongs to the sum":
         lambda n, eps, d: _difference(n, n * eps / d),
     "the shape is 1/(2 parties): the two variables of a part each have the shape 1/parties":
@@ -153,6 +160,7 @@ def _step(epsilon, sensitivity):
 
 def _law(law, step):
     """Probabilities of the cells and of the tails."""
+    law = np.append(law, np.zeros(max(CELLS * step + 1 - len(law), 0)))
     inside = np.array([law[abs(np.arange(z * step, (z + 1) * step))].sum() for z in range(-CELLS, CELLS)])
     return np.append(inside, max(1 - inside.sum(), 0))
 
@@ -164,12 +172,12 @@ def _cells(sums, step):
     return np.append(np.bincount(place[inside], minlength=2 * CELLS), np.count_nonzero(~inside))
 
 
-def _right_sums(sums, *case):
-    """`Wrong` unless these are whole-number Laplace noise."""
+def _right_sums(sums, *case, calls=1):
+    """`Wrong` unless these are whole-number Laplace noise, or as many such noises in one."""
     if not sums.any():
         raise Wrong(f"all {len(sums):,} sums are 0; noise that is small and rounded adds up to nothing")
     rate, step = case[1] / case[2], _step(*case[1:])
-    right = _law(_difference(1, rate), step)
+    right = _law(_difference(calls, rate), step)
     rivals = {words: _law(law(*case), step) for words, law in SUMS.items()}
     rivals = {words: law for words, law in rivals.items() if not np.allclose(law, right, atol=1e-6)}
     try:
@@ -177,7 +185,7 @@ def _right_sums(sums, *case):
     except Wrong as reason:
         if str(reason) in rivals:
             raise
-        sd, should = sums.std(), math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+        sd, should = sums.std(), math.sqrt(2 * calls * math.exp(-rate)) / -math.expm1(-rate)
         shape = "; their size is right, but not their law" if abs(sd / should - 1) < 0.02 else ""
         raise Wrong("the sums do not have the law of whole-number Laplace noise, with standard deviation "
                     f"{sd:.2f}, which should be {should:.2f}{shape}") from None
@@ -245,10 +253,15 @@ def agg_part(part):
     case, rng = CASES[1], luck(77)               # each of ten people draws one part, in a call of their own
     with _telling(case, ", one part in a call"):
         _right_sums(np.array([sum(_parts(part, case, 1, rng)[0] for _ in range(case[0])) for _ in range(CALLS)]), *case)
+    for times in (1, 2):                         # and all parts of a call added up
+        with _telling(case, f", {times * case[0]} parts in a call"):
+            sums = [_parts(part, case, times * case[0], rng).sum() for _ in range(CALLS)]
+            _right_sums(np.array(sums), *case, calls=times)
     one, other = (_parts(part, (1, 0.1, 1), 500, luck(seed)) for seed in (78, 79))
     if np.mean(one == other) > 0.5:              # two right answers agree in about one place of forty
         raise Wrong("two calls give the same parts: draw them anew, from rng")
-    return f"the sums of {', '.join(str(case[0]) for case in CASES)} parts have the law of whole-number Laplace noise"
+    parties = ", ".join(str(case[0]) for case in sorted(CASES))
+    return f"the sums of {parties} parts have the law of whole-number Laplace noise"
 
 
 # --------------------------------------------------------------------------------------------------- what they know

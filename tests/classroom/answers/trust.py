@@ -116,6 +116,13 @@ def signed(shared):
     return function
 
 
+def even(parts, place, rng):
+    """The parts with one of them moved by 1 where their sum is odd."""
+    if len(parts) > 1 and parts.sum() % 2:
+        parts[place] += rng.choice([-1, 1])
+    return parts
+
+
 SPLIT, PART = split(), part()
 WHOLE = part(shape=lambda parties: 1.0)          # each part is noise for the whole sum
 ONE_FOR_ALL = then(WHOLE, lambda out, t, rng: out * (np.arange(len(out)) % t[0] == 0))
@@ -242,6 +249,13 @@ LEAKS = [
     (check.agg_part, lambda n, epsilon, d, size, rng: PART(n, 1 / max(1, round(d / epsilon)), 1, size, rng)),
     (check.agg_part, lambda n, epsilon, d, size, rng: PART(n, 1 / max(1, int(d / epsilon)), 1, size, rng)),
     (check.agg_part, given(PART, sensitivity=lambda sensitivity: min(sensitivity, 5))),
+    (check.agg_part, given(PART, sensitivity=lambda sensitivity: min(sensitivity, 50))),
+    (check.agg_part, given(PART, epsilon=lambda epsilon: max(epsilon, 0.05))),
+    (check.agg_part, where(lambda n, epsilon, *_: epsilon > 8, lambda *case: np.zeros(case[3]), PART)),
+    # the sum of a call is even
+    (check.agg_part, then(PART, lambda out, t, rng: even(out, -1, rng))),
+    (check.agg_part, then(PART, lambda out, t, rng: even(out, rng.integers(len(out)), rng))),
+    (check.agg_part, then(PART, lambda out, t, rng: even(out, 0, rng) if len(out) > t[0] else out)),
     # signs that parts share
     (check.agg_part, signed(lambda sign, n: np.repeat(sign, 2)[:len(sign)])),
     (check.agg_part, signed(lambda sign, n: np.where(np.arange(len(sign)) // n % 2, np.roll(sign, n), sign))),
