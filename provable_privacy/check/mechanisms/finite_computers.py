@@ -290,6 +290,7 @@ _draw = np.random.default_rng(64)
 SMALL = [list(t) for n in range(4) for t in product((-70, -5, 0, 3, 90, 300), repeat=n)]
 LONG = [_draw.integers(-150, 150, size).tolist() for size in (8, 30, 100) for _ in range(6)]
 LONG += [[100] * 30, [-100] * 30, [50] * 3 + [-60] * 9, [50, -40] * 3, [40, -50] * 3, [-60, -60, -8]]
+LONG += [[*[60] * 5, *[-60] * 4, *[0] * zeros] for zeros in (990, 991)]
 LONG += [[7, *[1, -1] * 2000], [-100, *[-5, 5] * 700]]
 BOUNDS = ((-60, 60), (0, 100), (-100, 20), (0, 1), (-10, -2), (5, 90))
 

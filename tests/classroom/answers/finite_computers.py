@@ -237,6 +237,7 @@ LEAKS = [
     (check.fin_saturate, lambda values, low, high: (float if len(values) % 2 else int)(total(values, low, high))),
     (check.fin_saturate, lambda values, low, high: total(values, low, high) if len(values) < 1000 else 0),   # size
     (check.fin_saturate, lambda values, low, high: total(values, low, high) if low <= 0 else sum(values)),
+    (check.fin_saturate, lambda values, *bounds: (total if len(values) < 1000 else of_the_sum(cut))(values, *bounds)),
     (check.fin_saturate, WRAPS),
     (check.fin_saturate, saturates_in_16_bits),
     (check.fin_saturate, UP_ONLY),
