@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+from scipy import stats
 
 from provable_privacy.battery import Numbers, Pair, battery, looks_for
 from provable_privacy.battery.laws import compare
@@ -192,6 +193,7 @@ def syn_mwem(mwem):
     cells = {pair: Numbers(len(pair.one[0]), "cell") for pair in TOWNS}
     looked = battery(mwem, cells.get, TOWNS, mistakes=MISTAKES, right=RIGHT, seed=51)
     _has_laplace_noise(mwem, np.random.default_rng(52))
+    _has_noise_in_the_last_round(mwem, np.random.default_rng(58))
     return f"right without noise, and {looked}"
 
 
@@ -208,6 +210,26 @@ def _has_laplace_noise(mwem, rng):
     if abs(size / right - 1) > 6 / np.sqrt(runs):
         raise Wrong(f"with one round and ε = {epsilon} the noise of a measurement is {size:.2f} on average, its sign "
                     f"left out, and that of Lap(2T/ε) is {right:.2f}: is the scale rounded to a whole number?")
+
+
+def _second_noises(mwem, rng, runs=1500):
+    """Of the guesses that measured two queries, a cell each: the noise of the second, or of the first if it is less.
+
+    The guess does not tell which was the second. It tells all else: the cell that nobody asked for gives the factors.
+    """
+    counts, queries = np.array([410, 405, 185]), np.eye(3, dtype=int)[:2]
+    guess = np.array([answered(mwem, counts.copy(), queries.copy(), 1.0, 2, rng) for _ in range(runs)], dtype=float)
+    moves, n = np.log(guess[:, :2] / guess[:, 2:]), counts.sum()
+    moves = moves[(np.abs(moves) > 1e-9).all(axis=1)]
+    return np.abs(2 * n * moves + n / (np.exp(moves[:, ::-1]) + 2) - counts[:2]).min(axis=1)
+
+
+def _has_noise_in_the_last_round(mwem, rng):
+    mine, right = _second_noises(mwem, rng), _second_noises(RIGHT, np.random.default_rng(59))
+    if not len(mine) or stats.ks_2samp(mine, right).pvalue < 1e-7:
+        raise Wrong("with two queries and two rounds the noise of the last measurement can be computed from the guess, "
+                    f"and has another law than it should (half of the sizes are below {np.median(mine):.2f}, and "
+                    f"should be below {np.median(right):.2f}): every measurement needs noise, the last one too")
 
 
 # ------------------------------------------------------------------------------------------------ attack on a generator

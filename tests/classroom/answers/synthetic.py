@@ -65,6 +65,16 @@ def no_noise_where(condition):
                  mwem(measure=0), MWEM)
 
 
+def last_round(part):
+    """Only so much of the noise in the last of several rounds."""
+    def answer(counts, queries, epsilon, rounds, rng):
+        scales = iter([1.0] * (rounds - 1) + [part if rounds > 1 else 1.0])
+        return mwem(law=lambda rng, b, shape: next(scales) * laplace(rng, b, shape))(
+            counts, queries, epsilon, rounds, rng)
+
+    return answer
+
+
 def whole_scale(rng, scale, shape):
     return laplace(rng, max(1, round(scale)) if scale > 1e-3 else scale, shape)
 
@@ -246,6 +256,8 @@ LEAKS = [
     (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: len(counts) > 4)),
     (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: counts.sum() > 20_000)),
     (check.syn_mwem, no_noise_where(lambda counts, queries, epsilon, rounds: (queries @ counts == counts.sum()).all())),
+    (check.syn_mwem, last_round(0)),
+    (check.syn_mwem, last_round(0.5)),
 ]
 
 
