@@ -446,9 +446,10 @@ DRAWS = [                                        # scores, c, epsilon; here mist
     (FEW, 3, 1.5),
     (MANY, 2, 1.0),                              # the worst of many must have a chance
 ]
-WIDE_DRAWS = [                                   # a clear lead and far behind; whole numbers, a large epsilon
+WIDE_DRAWS = [                                   # a lead, far behind; whole numbers, a large epsilon; falling scores
     (np.array([0.0, 300.0, 600.0, 40.0]), 2, 0.02),
     (np.array([2, 1, 3, 1, 0]), 5, 12.0),
+    (np.array([3.0, 2.0, 2.0, 0.0]), 1, 0.8),
 ]
 LONG_LIST = np.arange(600) ** 2 // 900, 12, 0.5  # two items that stand side by side are nearly alike
 RANKS = (0, 1, 2, 3, 5, 8, 12, 20, 40, 100)      # places in the true order, pooled from each of these to the next

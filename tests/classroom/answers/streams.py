@@ -304,6 +304,8 @@ LEAKS = [
     (check.svt_curve, (where(lambda scores, *_: scores.dtype.kind == "i", peel(noise=None), peel()), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: epsilon / min(c, 5)), CURVE)),
     (check.svt_curve, (peel(lambda epsilon, c: max(epsilon, 0.1) / c), CURVE)),
+    (check.svt_curve, (peel(lambda epsilon, c: 2 * epsilon if c == 1 else epsilon / c), CURVE)),
+    (check.svt_curve, (where(lambda scores, *_: (np.diff(scores) <= 0).all(), peel(noise=None), peel()), CURVE)),
     # rare events, shared noise, two calls, types
     (check.svt_curve, (peel_bare_at_times, CURVE)),
     (check.svt_curve, (noisy_first, CURVE)),
