@@ -264,6 +264,8 @@ SCORES = [
             runs=4000, looks=("quotient",)),
     _scores([5, 4.6], [4.6, 5], 1.0, 7.0, runs=3000),
     _scores([600, 0, 0], [570, 30, 30], 30.0, 0.1, runs=3000, looks=("far",)),
+    _scores([0, 1.9], [1.9, 0], 1.9, 4.0, runs=3000),
+    _scores([2**24 + 1, 2**24 + 2], [2**24 + 2, 2**24 + 1], 1.0, 1.5, runs=3000),
 ]
 
 
@@ -378,16 +380,35 @@ EARNERS = [
 ]
 
 
-def _paid(median, arguments, rng):
+def _paid(median, arguments, rng, ledgers=None):
+    """The answer, which must be paid for; `ledgers` keeps what was written into the ledger on each table."""
     *table, epsilon = arguments
-    budget = Budget(10 * epsilon)
+    budget, written = Budget(10 * epsilon), _key(arguments)
     got = answered(median, *table, epsilon, budget, rng)
+    if ledgers is not None:
+        ledgers.setdefault(written, set()).add(tuple((e.epsilon, e.delta, e.label, e.block) for e in budget.ledger))
     if not math.isclose(budget.spent, epsilon, rel_tol=1e-9):
         raise Wrong(f"the ledger says {budget.spent:g} was spent, but the answer costs {epsilon:g}")
     (_, low, high), x = table, np.asarray(got)
     if x.dtype.kind in "iuf" and x.size == 1 and not low <= x.item() <= high and np.isfinite(x):
         raise Wrong(f"an answer of {x.item():g} lies outside the public range; clip the values first")
     return got
+
+
+def _key(arguments):
+    values, *given = arguments
+    return values.tobytes(), *given
+
+
+def _same_ledgers(ledgers):
+    """`Wrong` where the ledger, which everybody may read, is another one on the other table of a pair."""
+    for pair in EARNERS:
+        one, two = (ledgers[_key(table)] for table in (pair.one, pair.two))
+        if len(one) == len(two) == 1 and one != two:
+            (one,), (two,) = one, two
+            said = [", ".join(f"{epsilon:g} {label!r}" for epsilon, _, label, _ in entries) for entries in (one, two)]
+            raise Wrong(f"on ({pair.name(0)}) the ledger says {said[0]}, and on ({pair.name(1)}) {said[1]}: the ledger "
+                        "is output too, so its entries and their labels must not depend on the values")
 
 
 def _overdrawn(median, values, low, high, epsilon):
@@ -426,6 +447,12 @@ def em_median(median):
     """`median(values, low, high, epsilon, budget, rng)`: by the exponential mechanism at rate epsilon."""
     answered(median, np.array([8.0, 1.0, 4.0]), 0.0, 10.0, 1.0, Budget(10.0), np.random.default_rng(93))
     _overdrawn(median, [8.0, 1.0, 4.0, 2.0], 0.0, 10.0, 1.0)
-    seen = battery(median, Numbers(), EARNERS, call=_paid, mistakes=MEDIANS, right=MEDIAN, seed=93)
+    ledgers = {}
+
+    def paid(function, arguments, rng):          # the checker's own mistakes are called too
+        return _paid(function, arguments, rng, ledgers if function is median else None)
+
+    seen = battery(median, Numbers(), EARNERS, call=paid, mistakes=MEDIANS, right=MEDIAN, seed=93)
+    _same_ledgers(ledgers)
     _published(median)
     return f"paid for before it is drawn; {seen}"

@@ -207,6 +207,16 @@ def with_epsilon(other):
     return function
 
 
+def writes(entries):
+    """Pays in these entries: (epsilon, label)."""
+    def function(values, low, high, epsilon, budget, rng):
+        for part, label in entries(epsilon, values):
+            budget.spend(part, label=label)
+        return MEDIAN(values, low, high, epsilon, Budget(1e9), rng)
+
+    return function
+
+
 def by_plain_weights(values, low, high, epsilon, budget, rng):
     """The step by weights that are not measured from the largest."""
     budget.spend(epsilon)
@@ -377,6 +387,7 @@ UNUSUAL = [
     (check.em_median, by_dplib),
     (check.em_median, on_a_grid(0.5)),
     (check.em_median, asks_first),
+    (check.em_median, writes(lambda epsilon, values: [(epsilon / 4, "median"), (3 * epsilon / 4, "and luck")])),
     (check.em_median, lambda *arguments: np.array(by_dplib(*arguments))),
     (check.em_median, lucky(MEDIAN, lambda out: round(out, 2))),
     (check.em_median, lucky(MEDIAN, round)),
@@ -411,6 +422,8 @@ LEAKS = [
     (check.em_flip, given(FLIP, epsilon=lambda epsilon: max(epsilon, 0.3))),            # small
     (check.em_flip, where(lambda scores, *_: np.any(scores != np.round(scores)), best, FLIP)),           # fractions
     (check.em_flip, given(FLIP, sensitivity=lambda sensitivity: max(1, int(sensitivity)))),
+    (check.em_flip, given(FLIP, sensitivity=lambda sensitivity: int(sensitivity) if sensitivity > 1 else sensitivity)),
+    (check.em_flip, given(FLIP, scores=lambda scores: scores.astype(np.float32).astype(float))),
     (check.em_flip, flip(lambda scores, s, e: np.exp((scores - scores.max()) / max(1, round(2 * s / e))))),  # quotient
     (check.em_flip, where(lambda scores, *_: len(scores) == 7, best, FLIP)),
     (check.em_flip, where(lambda scores, *_: -100 < scores.max() < 0, best, FLIP)),     # negative
@@ -434,6 +447,9 @@ LEAKS = [
                              else rng.uniform(edges[i], edges[i + 1]))),                # rare
     (check.em_median, where(lambda values, low, high, *_: high < 0, EXACT, MEDIAN)),    # negative
     (check.em_median, then(MEDIAN, lambda out, t, rng: out if len(t[0]) else np.float64(out))),          # type
+    (check.em_median, writes(lambda epsilon, values: [(epsilon, f"median of {len(values)} rows")])),        # ledger
+    (check.em_median, writes(lambda epsilon, values: [(epsilon / 2, "")] * 2 if len(values) % 2 else [(epsilon, "")])),
+    (check.em_median, writes(lambda epsilon, values: [(epsilon, str(np.isnan(values).any()))])),
     (check.em_median, with_epsilon(lambda epsilon, n: max(epsilon, 0.5))),
     (check.em_median, with_epsilon(lambda epsilon, n: max(epsilon, 1.0))),
     (check.em_median, with_epsilon(lambda epsilon, n: 2 * epsilon if n > 8 else epsilon)),
