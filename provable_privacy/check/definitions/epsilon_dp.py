@@ -230,9 +230,10 @@ SURVEYS = [
     _survey("eight people, k = 3 / the first says something else", [0, 2, 1, 1, 0, 2, 2, 0], [1, 2, 1, 1, 0, 2, 2, 0],
             3, 1.2, runs=3000),
     _survey("three people, k = 2 / the last says something else", [0, 1, 1], [0, 1, 0], 2, 0.6, runs=1500, twice=600),
-    _survey("four people who agree, k = 5 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 5, 0.8,
+    _survey("four people who agree, k = 7 / the third says something else", [3, 3, 3, 3], [3, 3, 4, 3], 7, 0.8,
             runs=1500),
-    _survey("one person, k = 2 / one person who says the other", [0], [1], 2, 0.9, runs=1500),
+    _survey("two people, k = 4 / the second says something else", [1, 3], [1, 0], 4, 0.9, runs=1500),
+    _survey("one person, k = 8 / one person who says something else", [0], [1], 8, 0.9, runs=1500),
     _survey("150 people, k = 2 / the last says something else", np.arange(150) % 2, [*np.arange(149) % 2, 0], 2, 0.6,
             runs=500),
 ]

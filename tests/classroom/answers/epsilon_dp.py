@@ -321,6 +321,8 @@ LEAKS = [
     (check.dp_respond, given(RESPOND, epsilon=lambda epsilon: max(epsilon, 0.2))),                       # small epsilon
     (check.dp_respond, where(lambda values, k, epsilon: 9 < len(values) < 1000, TRUTH, RESPOND)),        # sizes
     (check.dp_respond, where(lambda values, k, epsilon: k > 9, TRUTH, RESPOND)),
+    (check.dp_respond, where(lambda values, k, epsilon: len(values) == 2, TRUTH, RESPOND)),
+    *((check.dp_respond, where(lambda values, k, epsilon, n=n: k == n, TRUTH, RESPOND)) for n in (4, 7, 8)),
     (check.dp_respond, repeated(10)),                                                                    # shared coins
     (check.dp_respond, repeated(64)),
     (check.dp_respond, in_twos),
