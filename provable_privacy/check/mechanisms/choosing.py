@@ -240,6 +240,10 @@ FLIPS = {
     "the 2 in 2 sensitivity is missing": _flipping(lambda s, e: e / s),
     "safe, but at half the rate that is allowed": _flipping(lambda s, e: e / (4 * s)),
     "the sensitivity is not used": _flipping(lambda s, e: e / 2),
+    "the sensitivity is cut to a whole number, which is too small":
+        _flipping(lambda s, e: e / (2 * (math.floor(s) if s >= 1 else s))),
+    "the scores are rounded to 32 bits, which can move large ones by 1":
+        _flipping(law=lambda u, rate: flip_law(np.float32(u), rate)),
     "the sensitivity is not used, and the 2 is missing": _flipping(lambda s, e: e),
 }
 
