@@ -264,6 +264,7 @@ DICTS = [
     _dict("an empty dict / one category with one person", {}, {"film a": 1}, 1.0, 0.05, runs=3000),
     _dict("one category with 60 people / the same with 61", {"film a": 60}, {"film a": 61}, 1.0, 1e-3, runs=2000),
     _dict("four categories alike / the last has one more", FOUR, {**FOUR, "d": 41}, 0.9, 1e-3, runs=2000),
+    _dict("one category with 4 people / the same with 5", {"film a": 4}, {"film a": 5}, 1.0, 0.01, runs=1000),
     _dict("24 categories alike / the last has one more", MANY, {**MANY, "town 33": 41}, 0.3, 1e-3, runs=400),
 ]
 

@@ -138,6 +138,13 @@ def convert(epsilon, delta, at):
     return delta + (1 - delta) * max(0.0, math.exp(epsilon) - math.exp(at)) / (1 + math.exp(epsilon))
 
 
+def never_empty(counts, epsilon, delta, rng):
+    """If nothing passes, the largest category does all the same, if it may."""
+    out, largest = RIGHT(counts, epsilon, delta, rng), max(counts, key=counts.get, default=None)
+    least = threshold(epsilon, delta)
+    return out or ({largest: least} if counts and counts[largest] > least else {})
+
+
 SOLUTIONS = [
     (check.adp_exact_delta, lambda seed: lambda p, q, epsilon: distributions.exact_delta(p, q, epsilon=epsilon)),
     (check.adp_witness, lambda seed: np.random.default_rng(seed).permutation(5)),
@@ -266,4 +273,5 @@ LEAKS = [
     (check.adp_threshold, where(lambda counts, epsilon, delta: 10 < len(counts) < 999, release(1e-9), RIGHT)),
     (check.adp_threshold, release(law=repeated(8))),                                                     # shared noise
     (check.adp_threshold, release(law=repeated(12))),
+    (check.adp_threshold, never_empty),
 ]
