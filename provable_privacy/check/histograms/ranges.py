@@ -590,6 +590,8 @@ LISTS = [
            runs=400, law=False),
     _lists("400 at 5 and 400 at 7 / one more at 7", [5] * 400 + [7] * 400, [7], 0, 12, 0.7, ({6: 0.2}, {6: 0.2}),
            runs=600, law=False),
+    _lists("5,001 people / one more at 2", [2] * 2500 + [5] + [8] * 2500, [2], 0, 11, 0.7, runs=600, law="exactly"),
+    _lists("three at the lower end / one more at 5", [0, 0, 0], [5], 0, 8, 0.9, runs=600, law=False),
     _lists("three people, 60 cuts / the same", [3, 60, 12], [], 0, 61, 0.5, runs=1500, law="exactly"),
     _lists("two below zero, ε = 6 / one more", [-4, -6], [-6], -31, -1, 6.0, runs=4000, law="exactly"),
 ]

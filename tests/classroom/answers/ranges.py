@@ -392,6 +392,12 @@ def best(values, low, high, epsilon, rng):
     return int(cuts[np.argmax(balance((values[:, None] < cuts).sum(axis=0), len(values)))])
 
 
+def first_of_gap(cut, given, rng):
+    """The lowest cut that has as many people below it."""
+    values, low, *_ = given
+    return int(max(values[values < cut].max(initial=low), low) + 1)
+
+
 TREE, SPLIT, THOSE_THERE, BETWEEN = tree(), split(), split(candidates=np.intersect1d), split(candidates=between)
 
 STUBS = [
@@ -583,4 +589,8 @@ LEAKS = [
     (check.range_split, where(lambda values, *rest: len(values) > 1 and np.ptp(values) == 0, best, SPLIT)),
     (check.range_split, where(lambda values, low, high, epsilon: high - low == 3, best, SPLIT)),
     (check.range_split, where(lambda values, low, high, epsilon: high - low > 42, best, SPLIT)),
+    (check.range_split, lambda v, low, high, epsilon, rng: SPLIT(v, low, high, epsilon * max(1, len(v) / 500), rng)),
+    (check.range_split, where(lambda values, *rest: len(values) > 100, then(SPLIT, first_of_gap), SPLIT)),
+    (check.range_split, where(lambda values, low, *rest: len(values) > 2 and (values <= low).all(),
+                              lambda values, low, *rest: low + 1, SPLIT)),
 ]
