@@ -6,6 +6,7 @@ Where dplib gives another number, the table says so, and arithmetic that shares 
 import itertools
 import json
 import math
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -565,14 +566,21 @@ def table_of(head, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def a_line_each(text):
+    """Sentences on lines of their own, as the pages are written."""
+    end = re.compile(r"(?<=[a-z0-9`)¹²³⁰-⁹]\.) (?=[A-Z`])")
+    return "\n".join(line if line.startswith("|") else end.sub("\n  " if line.startswith("- ") else "\n", line)
+                     for line in text.split("\n"))
+
+
 def page(patch):
     rows = list(projects())
     total = [sum(row[i] for row in rows) for i in range(3, 7)]
-    return PEERS["page"].format(
+    return a_line_each(PEERS["page"].format(
         facts=f"{total[0]:,}", agree=f"{total[1]:,}", refused=total[2], differ=total[3], projects=len(rows),
         table=table_of(["project", "version", "licence", "facts", "agree", "refused", "differ"],
                        [*rows, ["together", "", "", *(f"{number:,}" for number in total)]]),
-        reasons="\n\n".join(differences(patch)))
+        reasons="\n\n".join(differences(patch))))
 
 
 @pytest.mark.slow
