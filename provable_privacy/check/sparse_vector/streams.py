@@ -458,7 +458,7 @@ NEIGHBOURS = [                                   # scores, those with one person
     (np.array([40.0, 0.0, 40.0, 1.0]), np.array([40.0, 1.0, 41.0, 1.0]), 2, 1.0),
 ]
 PAIRS = [Pair(f"scores {one.tolist()} / scores {two.tolist()}", (one, c, epsilon), (two, c, epsilon), ((epsilon, 0.0),),
-              twice=600) for one, two, c, epsilon in NEIGHBOURS]
+              twice=640) for one, two, c, epsilon in NEIGHBOURS]
 
 
 def _drawn(peel, scores, c, epsilon, rng):
