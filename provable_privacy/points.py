@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from provable_privacy.hand_in import plain
-from provable_privacy.stars import EXERCISES, WEEKS
 
 __all__ = [
     "Exercise",
@@ -50,26 +49,36 @@ class Exercise:
     stars: int
     checkers: tuple[str, ...]
     read: bool  # by a person
+    week: int | None  # of the syllabus, where it is homework
 
 
 @functools.cache
 def exercises() -> dict[str, Exercise]:
     """Label -> exercise, in the order of the book."""
-    found = {}
-    for section, lines in EXERCISES.items():
-        for line in lines.strip().splitlines():
-            stars, label, *rest = line.split()
-            checkers = tuple(name for name in rest if name != "read")
-            found[label] = Exercise(label, section, len(stars), checkers, "read" in rest)
-    return found
+    with (Path(__file__).parent / "exercises.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            row["label"]: Exercise(
+                row["label"],
+                row["section"],
+                int(row["stars"]),
+                tuple(row["checkers"].split()),
+                row["read"] == "yes",
+                int(row["week"]) if row["week"] else None,
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def homework(week: int) -> list[str]:
+    """The labels of the exercises that the syllabus asks in a week."""
+    return [label for label, one in exercises().items() if one.week == week]
 
 
 def seen(found: Iterable[Any]) -> tuple[list[str], list[int]]:
     """The sections and the weeks of which somebody has handed in an exercise."""
     names = {name for one in found for name in one.marks}
-    labels = {label for label, exercise in exercises().items() if names & set(exercise.checkers)}
-    sections = [section for section in EXERCISES if any(exercises()[label].section == section for label in labels)]
-    return sections, [week for week, asked in WEEKS.items() if labels & set(asked.split())]
+    met = [exercise for exercise in exercises().values() if names & set(exercise.checkers)]
+    return list(dict.fromkeys(one.section for one in met)), sorted({one.week for one in met if one.week})
 
 
 def points_of(one, exercise, proofs):
@@ -95,7 +104,7 @@ def points(found: list[Any], proofs: dict[tuple[str, str], float]) -> tuple[list
     book = exercises()
     groups = {section: [label for label in book if book[label].section == section] for section in sections}
     whole = [label for labels in groups.values() for label in labels]
-    groups |= {f"week {week}": WEEKS[week].split() for week in weeks} | {"all": whole}
+    groups |= {f"week {week}": homework(week) for week in weeks} | {"all": whole}
     best = [sum(book[label].stars for label in labels) for labels in groups.values()]
     rows = [[one.student, one.number, *(short(total(one, part, proofs)) for part in groups.values())] for one in found]
     return ["student", "id", *groups], [["points possible", "", *best], *rows]
@@ -108,7 +117,7 @@ def short(value):
 
 def credit(one: Any, week: int, proofs: dict[tuple[str, str], float]) -> tuple[float, float]:
     """The homework's credit of a week and the full credit: half of the stars are enough."""
-    labels = WEEKS[week].split()
+    labels = homework(week)
     full = sum(exercises()[label].stars for label in labels) / 2
     return short(min(total(one, labels, proofs), full)), short(full)
 

@@ -11,7 +11,6 @@ from test_rerun import ATTACKS
 from test_results import CLASS, STUB, TOUCH, WRONG, notebook
 
 from provable_privacy import points, results
-from provable_privacy.stars import EXERCISES, WEEKS
 
 ROOT = Path(__file__).parents[2]
 TOUCHED = (TOUCH.replace("}", ', "excess": (200, 20), "week": (7, 0.7)}'), "✓ svt_touch: indeed\n")
@@ -19,40 +18,41 @@ TOUCHED = (TOUCH.replace("}", ', "excess": (200, 20), "week": (7, 0.7)}'), "✓ 
 
 # ---------------------------------------------------------------------------------------------- stars, weeks, points
 
-def in_the_notebooks():
-    """Label -> stars, checkers and whether a person reads it, as the sections say."""
-    found, current, solution = {}, None, False
-    for path in ROOT.glob("chapters/*/*.ipynb"):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+TABLE = ROOT / "provable_privacy" / "exercises.csv"
+WEEKS = range(1, 13)
+
+
+def table_of_exercises():
+    """Section, label, stars, checkers, whether a person reads it, and week: as the notebooks and the syllabus say."""
+    syllabus = (ROOT / "course" / "syllabus.md").read_text(encoding="utf-8")
+    weeks = {label: week for week, asked in re.findall(r"^\| (\d+) \|.*\|([^|]*)\|$", syllabus, re.MULTILINE)
+             for label in re.findall(r"{ref}`(ex-[^`]*)`", asked)}
+    toc, rows, solution = (ROOT / "_toc.yml").read_text(encoding="utf-8"), [], False
+    for place in re.findall(r"file: chapters/(\w+/\w+)$", toc, re.MULTILINE):
+        path = ROOT / "chapters" / f"{place}.ipynb"
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []:
             source = "".join(cell["source"])
             if cell["cell_type"] == "markdown":
                 for gate in re.findall(r"\{solution-(start|end)\}", source):
                     solution = gate == "start"
-                head = re.search(r"\{exercise(?:-start)?\} (★+) .*\n:label: (\S+)", source)
-                if head:
-                    current = found[head[2]] = [f"{path.parent.name}.{path.stem}", len(head[1]), [],
-                                                bool(re.search(r"[Aa] person reads", source))]
-            elif current and not solution:
-                current[2] += [name for name in re.findall(r"\bcheck\.(\w+)\(", source) if name not in current[2]]
-    return {label: (section, stars, tuple(checkers), read or not checkers)
-            for label, (section, stars, checkers, read) in found.items()}
+                if head := re.search(r"\{exercise(?:-start)?\} (★+) .*\n:label: (\S+)", source):
+                    read = re.search(r"[Aa] person reads", source) is not None
+                    rows.append([place.replace("/", "."), head[2], len(head[1]), [], read, weeks.pop(head[2], "")])
+            elif rows and not solution:
+                rows[-1][3] += [name for name in re.findall(r"\bcheck\.(\w+)\(", source) if name not in rows[-1][3]]
+    assert not weeks, f"the syllabus asks for what there is not: {', '.join(weeks)}"
+    lines = [",".join([section, label, str(stars), " ".join(checkers), "yes" if read or not checkers else "", week])
+             for section, label, stars, checkers, read, week in rows]
+    return "\n".join(["section,label,stars,checkers,read,week", *lines, ""])
 
 
-def test_the_stars_are_those_of_the_notebooks():
-    assert {label: (one.section, one.stars, one.checkers, one.read)
-            for label, one in points.exercises().items()} == in_the_notebooks()
-    assert sorted(EXERCISES) == sorted(results.exercises())
+def test_the_table_is_that_of_the_notebooks_and_of_the_syllabus():
+    assert TABLE.read_text(encoding="utf-8") == table_of_exercises(), "run: python tests/classroom/test_points.py"
     assert sorted(name for one in points.exercises().values() for name in one.checkers) == sorted(
         name for names in results.exercises().values() for name in names)
-
-
-def test_the_weeks_are_those_of_the_syllabus():
-    text = (ROOT / "course" / "syllabus.md").read_text(encoding="utf-8")
-    weeks = re.findall(r"^\| (\d+) \|.*\|([^|]*)\|$", text, re.MULTILINE)
-    assert {int(week): re.findall(r"{ref}`(ex-[^`]*)`", asked) for week, asked in weeks} == {
-        week: labels.split() for week, labels in WEEKS.items()}
-    assert set(" ".join(WEEKS.values()).split()) <= set(points.exercises())
-    assert "Half of the stars of a week are enough for full credit" in text
+    assert {one.section for one in points.exercises().values()} == set(results.exercises())
+    assert all(points.homework(week) for week in WEEKS)
+    assert "Half of the stars of a week are enough for full credit" in (ROOT / "course/syllabus.md").read_text("utf-8")
 
 
 def test_points_by_section_by_week_and_in_all():
@@ -61,7 +61,7 @@ def test_points_by_section_by_week_and_in_all():
     head, (best, row) = points.points([ann], {})
     book = points.exercises()
     section = [one.stars for one in book.values() if one.section == "sparse_vector.above_threshold"]
-    week = [book[label].stars for label in WEEKS[7].split()]
+    week = [book[label].stars for label in points.homework(7)]
     assert head == ["student", "id", "sparse_vector.above_threshold", "week 7", "all"]
     assert best[2:] == [sum(section), sum(week), sum(section)] and row == ["ann", "", 4, 1, 4]
     assert points.credit(ann, 7, {}) == (1, sum(week) / 2)
@@ -273,3 +273,7 @@ def test_a_class_of_forty_is_right_when_it_is_read_and_when_it_runs_again(tmp_pa
         assert by_name["good_3"] == "1" and by_name["wrong"] == "0" and by_name["absent"] == by_name["broken"] == ""
         assert list(possible) == ["Homework of week 7"]
     assert "Protections that are on" in capsys.readouterr().err
+
+
+if __name__ == "__main__":                       # write the table anew
+    TABLE.write_text(table_of_exercises(), encoding="utf-8")
