@@ -299,7 +299,8 @@ FLIPS = [
     _flip("one group of eight, two are ill / nobody is", [[1] * 8], [1, 0, 1] + [0] * 5, [0, 2], 0.75, runs=72_000),
     _flip("130 questions about six people / one of them is ill", np.random.default_rng(46).integers(0, 2, (130, 6)),
           [0, 1, 0, 1, 0, 0], [0], 0.5, runs=300),
-    _flip("four groups, ε = 12 / the one who is in all is ill", GROUPS, [0] * 5, [0], 12.0, runs=1500, law=True),
+    _flip("four groups, all are ill, ε = 12 / the one who is in all is not", GROUPS, [1] * 5, [0], 12.0, runs=1500,
+          law=True),
 ]
 MANY = _luck.integers(0, 2, (2000, 200))
 

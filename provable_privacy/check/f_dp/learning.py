@@ -205,6 +205,8 @@ def _pairs():
                 [[3.0, 4.0], [0.1, 0.2]], bad, (1.0, 1.0, 0.2, 5), True, runs=600),
         _tables("one row / the same and one of nan", [[3.0, 4.0]], [[np.nan, 9.0]], (0.6, 1.0, 0.2, 5), True, runs=600),
         _tables("no rows / one long row of two equal coordinates", [], [[20.0, 20.0]], (0.5, 1.0, 0.15, 3), runs=600),
+        _tables("no rows / one long row, its first and its last coordinate equal",
+                [], [[20.0, *[0.0] * 8, 20.0]], (0.5, 0.15, 0.15, 3), runs=1000),
         _tables("400 short rows / the same and a long one across",
                 short, [[0.0, -80.0]], (0.5, 0.7, 0.4, 200), runs=500),
         _tables("500 rows of one number, all take part / one more",
@@ -273,6 +275,9 @@ def _noise_alone(z, expected):
                 return ("the size of the noise varies and tells how many came: is the update divided by the batch that "
                         "came, or does every row bring noise?")
             return f"the noises of two coordinates depend on each other ({correlation:.2f}); draw each of them anew"
+    signs = np.sign(z)
+    if np.abs((signs[:, :-2] * signs[:, 1:-1] * signs[:, 2:]).mean(axis=0)).max() > bound:
+        return "the signs of the noises of two coordinates tell that of the next; draw each of them anew"
     serial = abs(np.corrcoef(z[1:, 0], z[:-1, 0])[0, 1])
     return "" if serial < bound else f"the noise of one call depends on that of the call before ({serial:.2f})"
 

@@ -93,6 +93,7 @@ VOTES = [
            looks=("contents",), **A),
     _votes("counts 0, 8 / two people with four rows each for A", [0, 8], [8, 8], 2, 4, 1.0, runs=5000, law=True, **A),
     _votes("counts 150, 150, 0 / one more for B", [150, 150, 0], [150, 151, 0], 1, 1, 1.0, runs=600),
+    _votes("counts 3,000, 3,000 / one more for B", [3000, 3000], [3000, 3001], 1, 1, 1.0, runs=400),
     _votes("counts 0, 5, ε = 0.68 / five people more for A", [0, 5], [5, 5], 5, 1, 0.68, runs=14_000,
            looks=("quotient",), **A),
     _votes("counts 0, 40, ε = 0.1 / forty people more for A", [0, 40], [40, 40], 40, 1, 0.1, 9, runs=6000,

@@ -403,6 +403,7 @@ LEAKS = [
     (check.em_winner, given(WINNER, epsilon=1.0)),
     (check.em_winner, where(lambda rows, *_: rows, WINNER, clear_winner)),
     (check.em_winner, where(lambda rows, *_: len(rows) > 100, clear_winner, WINNER)),
+    (check.em_winner, where(lambda rows, *_: len(rows) > 5000, clear_winner, WINNER)),
     (check.em_winner, where(lambda rows, *_: rows, WINNER, lambda *_: 1 / 0)),
     *((check.em_winner, where(leads_by(k), clear_winner, WINNER)) for k in (2, 4, 6, 8)),                # rare
     (check.em_winner, where(lambda *case: np.ptp(np.sort(tally(*case[:2]))[-2:]) > 8, clear_winner, WINNER)),    # far

@@ -26,6 +26,10 @@ def cut(g, c=1.0):
     return shrunk(g, c, lengths(g))
 
 
+def by_length_of(part):
+    return lambda g, c: shrunk(uncut(g, c), c, lengths(part(uncut(g, c))))
+
+
 def stretched(g, c):
     return g * c / np.maximum(lengths(g), 1e-300)
 
@@ -73,6 +77,13 @@ def step(who=poisson, how=cut, total=add, size=RIGHT, noise=normal, over=lambda 
         return moved / over(n, q, b, batch)
 
     return function
+
+
+def third_sign(gradients, batch, rng):
+    """Of three noises in turn, the signs of two tell that of the third."""
+    noise = normal(gradients, batch, rng)
+    noise[2::3] = np.abs(noise[2::3]) * np.sign(noise[:-2:3] * noise[1:-1:3])
+    return noise
 
 
 def scaled(factor):
@@ -463,6 +474,11 @@ LEAKS = [
     (check.sgd_step, quiet(lambda g: len(g) > 401)),
     (check.sgd_step, given(step(), sigma=lambda sigma: sigma if sigma > 0.5 else sigma / 2)),
     (check.sgd_step, lambda g, q, clip, sigma, b, rng: step()(g, q, clip, sigma, b if q < 1 else 2 * b, rng)),
+    (check.sgd_step, where(lambda g, q, clip, sigma, b: clip < 0.2,
+                           given(step(), sigma=lambda sigma: sigma / 2), step())),
+    (check.sgd_step, step(how=by_length_of(lambda g: g[:, :8]))),                                        # wide rows
+    (check.sgd_step, step(how=by_length_of(lambda g: g[:, :-1] if g.shape[1] > 3 else g))),
+    (check.sgd_step, step(noise=third_sign)),
 ]
 
 UNUSUAL = [
