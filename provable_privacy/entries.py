@@ -1,7 +1,7 @@
 """Exercises that are answered by entering something: a number, a word, True or False, a set, or several of these.
 
 A checker of this kind is a declaration: what is right, how near an entry must be, and a message for each known mistake.
-It is plain data, so that other programs can read it too::
+It is plain data: the book's pages carry it, and `answers.js` judges there what is entered, in the same words::
 
     @entries("the person decides, not the row")
     def dp_unit():
@@ -15,7 +15,7 @@ It is plain data, so that other programs can read it too::
 import functools
 import math
 import numbers as numeric
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 
 import numpy as np
 
@@ -38,9 +38,14 @@ class Number:
     below: str = ""  # for numbers that are too small, where no mistake is known
     above: str = ""  # for those that are too large
     near: float = 1e-3  # how near, relatively, an entry must be to a known mistake
+    also: tuple = ()  # other numbers that are right
+    unsigned: bool = False  # whether the sign does not matter
 
     def judge(self, said):
         value = number(said, "", finite=False, whole=self.whole)
+        value = abs(value) if self.unsigned else value
+        if value in self.also:
+            return
         try:
             compare_number(value, self.right, "", self.words, tolerance=self.tolerance, relative=self.relative)
         except Wrong:
@@ -107,9 +112,8 @@ class AnyOf:
 
     of: dict  # item -> reason
     right: tuple
-    label: str = "{item}"  # how a message names an item: "sentence {item}"
-    belongs: str = "belongs to them"
-    not_: str = "does not belong to them"
+    belongs: str = "{item} belongs to them: {why}"  # what is said of an item that was left out
+    not_: str = "{item} does not belong to them: {why}"  # and of one too many
 
     def __post_init__(self):
         if strange := [item for item in self.right if item not in self.of]:
@@ -122,8 +126,8 @@ class AnyOf:
             raise Wrong(f"{strange[0]!r} is not on the list: {', '.join(map(str, self.of))}"[:300])
         for key, item in items.items():
             if (key in chosen) != (item in self.right):
-                verdict = self.belongs if item in self.right else self.not_
-                raise Wrong(f"{self.label.format(item=item)} {verdict}: {self.of[item]}")
+                words = self.belongs if item in self.right else self.not_
+                raise Wrong(words.format(item=item, why=self.of[item]))
 
 
 def _listed(said, of):
@@ -156,16 +160,22 @@ def sentence(words, said):
     return words.replace("{said}", shown) if "{said}" in words else f"not {shown}; {words}" if words else f"not {shown}"
 
 
+def called(name):
+    """How a message names an entry."""
+    return ", ".join(name) if isinstance(name, tuple) else str(name)
+
+
 def judge_all(pairs):
     """Judge name -> (entry, what was said); entries that are still missing are told when nothing else is wrong."""
     missing = []
     for name, (entry, said) in pairs.items():
+        name = called(name)
         try:
             if said is ...:
                 raise NotAttempted
             entry.judge(said)
         except NotAttempted as part:
-            missing.append(f"{name}: {part}" if str(part) else str(name))
+            missing.append(f"{name}: {part}" if str(part) else name)
         except Wrong as reason:
             raise Wrong(f"{name}: {reason}") from None
     if missing:
@@ -195,7 +205,8 @@ def entries(praise):
 
     Returns
     -------
-    A decorator. The checker's attribute `declared` is the function; what it returns is computed once.
+    A decorator. The checker's attribute `declared` is the function, whose result is computed once, and `praise` the
+    word of praise.
     """
 
     def decorate(declare):
@@ -212,7 +223,25 @@ def entries(praise):
             return praise
 
         check = checker(judge)
-        check.declared = declared
+        check.declared, check.praise = declared, praise
         return check
 
     return decorate
+
+
+def published(check):
+    """The declaration of a checker, and its praise, for a page: only texts, numbers, lists, and "inf" for infinity."""
+    declared = check.declared()
+    return [check.praise, plain(declared if isinstance(declared, dict) else {"": declared})]
+
+
+def plain(value):
+    """Plain data: an entry is a dict with its kind, any other dict is a list of pairs."""
+    if is_dataclass(value):
+        return {"kind": type(value).__name__} | {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, dict):
+        return [[called(name), plain(one)] for name, one in value.items()]
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [plain(one) for one in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return "inf" if value == math.inf else value

@@ -19,13 +19,13 @@ __all__ = [
     "answered",
     "ask",
     "checker",
-    "compare_dict",
     "compare_number",
     "is_stub",
     "listen",
     "number",
     "numbers",
     "of",
+    "progress",
 ]
 
 
@@ -47,6 +47,7 @@ class OnlyInPart(NotAttempted):
 
 CHECKERS: dict[str, str] = {}  # name -> the module of its section, in the order in which the section asks
 _listeners = [print]
+_heard: dict[str, bool] = {}  # name -> whether an answer was right, of the checkers that were asked in this session
 _noted: list = []  # where `ask` puts what answers return, while somebody wants to see it before it is read
 
 
@@ -90,9 +91,21 @@ def checker(judge):
         ):
             line = said(answer)
         np.random.set_state(drawn)  # noqa: NPY002
+        _heard[name] = _heard.get(name, False) or line.startswith("✓")
         _listeners[0](" ".join(line.splitlines()))
 
     return check
+
+
+def progress():
+    """Say how many exercises are right so far, of each section of which an answer was checked in this session."""
+    for section in dict.fromkeys(CHECKERS[name] for name in _heard):
+        names = [name for name, module in CHECKERS.items() if module == section]
+        missing = ", ".join(name for name in names if not _heard.get(name))
+        right = f"{section.rpartition('.')[2]}: {sum(_heard.get(name, False) for name in names)} of {len(names)} right"
+        _listeners[0](f"{right}; still open: {missing}" if missing else right)
+    if not _heard:
+        _listeners[0]("no answer was checked since this notebook started")
 
 
 def _words(error):
@@ -247,40 +260,3 @@ def compare_number(said, right, what, why="", *, tolerance=1e-3, relative=0.0):
                 raise Wrong(of(what, f"{said:g} is right, but rounded too far; give {asked} the point"))
     hint = why(said) if callable(why) else why and f"not {said:g}; {why}"
     raise Wrong(of(what, hint or f"not {said:g}"))
-
-
-def compare_dict(answer, right, why=lambda name, said: "", *, tolerance=1e-3, relative=0.0):
-    """`Wrong` unless `answer` has the names and values of `right`.
-
-    Entries that are still `...` are told when nothing else is wrong.
-
-    `why(name, said)` explains what is wrong with an entry. Values of `right` that are no numbers must be equal.
-    """
-    if not hasattr(answer, "keys"):
-        raise Wrong(f"expected a dict with the names {', '.join(map(str, right))}, got {type(answer).__name__}")
-    answer = {name: answer[name] for name in answer.keys()}
-    for names, what in ((set(answer) - set(right), "unknown"), (set(right) - set(answer), "missing")):
-        if names:
-            raise Wrong(
-                f"{what}: {', '.join(sorted(map(repr, names)))}; expected the names {', '.join(map(str, right))}"[:300]
-            )
-    for name, value in right.items():
-        said = answer[name]
-        if said is ...:
-            continue
-        if isinstance(value, (bool, str, np.bool_)) or not np.isscalar(value):
-            same = said == value
-            if not (same if isinstance(same, (bool, np.bool_)) else np.all(same)):
-                raise Wrong(f"{name}: {why(name, said) or f'not {said!r}'}")
-        else:
-            compare_number(
-                said,
-                value,
-                name,
-                lambda said, name=name: why(name, said) or f"not {said:g}",
-                tolerance=tolerance,
-                relative=relative,
-            )
-    open_ = [str(name) for name in right if answer[name] is ...]
-    if open_:
-        raise NotAttempted(", ".join(open_) if len(open_) < len(right) else "")

@@ -1,7 +1,7 @@
 """Exercise checkers, one for each coding exercise of the book: `check.svt_build(answer)` and so on.
 
 A checker prints one line: ○ not attempted, ✓ right, ✗ wrong and why. Where the answer is a mechanism it is its
-privacy that is tested: too little noise and too much are both refused.
+privacy that is tested: too little noise and too much are both refused. `check.progress()` counts what is right.
 """
 from provable_privacy.check.attacks import *  # noqa: F403
 from provable_privacy.check.definitions import *  # noqa: F403
@@ -10,3 +10,4 @@ from provable_privacy.check.f_dp import *  # noqa: F403
 from provable_privacy.check.histograms import *  # noqa: F403
 from provable_privacy.check.mechanisms import *  # noqa: F403
 from provable_privacy.check.sparse_vector import *  # noqa: F403
+from provable_privacy.speech import progress  # noqa: F401

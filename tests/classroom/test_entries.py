@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 
+from provable_privacy import check, speech
 from provable_privacy.battery import Numbers, Pair, battery
 from provable_privacy.battery.makers import noisy
 from provable_privacy.entries import AnyOf, Number, OneOf, Together, TrueFalse, entries
@@ -35,9 +36,8 @@ def table():
         "lines": AnyOf(
             {1: "it is harmless", 2: "it wraps", 3: "it has no seed"},
             (2, 3),
-            "line {item}",
-            "breaks the claim",
-            "does not",
+            "line {item} breaks the claim: {why}",
+            "line {item} does not: {why}",
         ),
         "pair": Together({"moved": Number(2, "two counts move"), "cost": Number(0.2, "two times 0.1")}),
     }
@@ -103,11 +103,29 @@ def test_what_is_missing_is_told_when_the_rest_is_right(says):
 def test_one_entry_needs_no_dict(says):
     @entries("both")
     def lines():
-        return AnyOf({1: "harmless", 2: "it wraps"}, (2,), "line {item}")
+        return AnyOf({1: "harmless", 2: "it wraps"}, (2,))
 
     assert says(lines, {2}) == says(lines, 2) == says(lines, (2,)) == "✓ lines: both"
-    assert says(lines, {1, 2}) == "✗ lines: line 1 does not belong to them: harmless"
+    assert says(lines, {1, 2}) == "✗ lines: 1 does not belong to them: harmless"
     assert says(lines, {...}) == says(lines, ...) == "○ lines: not attempted yet"
+
+
+def test_progress_counts_what_is_right_in_each_section(capsys, monkeypatch):
+    monkeypatch.setattr(speech, "_heard", {})
+    check.progress()
+    check.dp_unit(...)
+    check.progress()
+    check.year_odds({"sure": 0.5253, "factor": 3.3201, "advantage": 0.5370})
+    check.year_odds({"sure": 0.5, "factor": 3.3201, "advantage": 0.5370})
+    check.progress()
+    first, _, begun, right, wrong, *both = capsys.readouterr().out.splitlines()
+    assert first == "no answer was checked since this notebook started"
+    assert begun == (
+        "epsilon_dp: 0 of 7 right; still open: dp_unit, dp_epsilon, dp_belief, dp_means, dp_respond, dp_survey, dp_user"
+    )
+    assert right.startswith("✓") and wrong.startswith("✗")
+    assert both == [begun, "year: 1 of 7 right; still open: year_plan, year_split, year_plant, year_card, year_years, "
+                    "year_wrong"]
 
 
 def test_a_mistake_is_named_only_where_it_is_nearer_than_what_is_right():

@@ -253,5 +253,5 @@ def audit_notice():
             "C": "the bound on the odds holds for any prior belief, so whatever else is known",
             "D": "ε = 2 moves the odds by a factor of up to 7.4, which is much, and no useful bound holds for a month",
             "E": "sending a stored report again is post-processing: it costs nothing more",
-        }, right=("A", "C", "E"), label="sentence {item}", belongs="is true", not_="is false"),
+        }, ("A", "C", "E"), "sentence {item} is true: {why}", "sentence {item} is false: {why}"),
     }

@@ -1,8 +1,6 @@
 """Checkers of the section on engines. SQL runs on DuckDB, in memory and without files, when a checker is called."""
 import functools
 import re
-from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -31,7 +29,7 @@ def _engine():
 def _order(right, private, fair, same):
     """The words that are true of an order, and a reason for each word."""
     return AnyOf({"private": private, "fair": fair, "same": same}, tuple(right.split()),
-                 belongs="is true of it", not_="is not true of it")
+                 "{item} is true of it: {why}", "{item} is not true of it: {why}")
 
 
 @entries("all eighteen")
@@ -267,14 +265,6 @@ def eng_bound(text):
 
 # ------------------------------------------------------------------------------------------------------------- sums
 
-@dataclass(frozen=True)
-class _Move(Number):
-    """How far a sum moves, with or without a sign."""
-
-    def judge(self, said):
-        super().judge(abs(said) if isinstance(said, Real) else said)
-
-
 @entries("all four")
 def eng_sum():
     """`answer`: how many tickets fit into 64 and 32 bits, how far a sum wraps, where float32 stops counting."""
@@ -283,7 +273,7 @@ def eng_sum():
     return {
         "rows64": Number((2**63 - 1) // 10_000, mistakes={sign: (2**64 - 1) // 10_000, cap: 2**63 - 1}, **exactly),
         "rows32": Number((2**31 - 1) // 10_000, mistakes={sign: (2**32 - 1) // 10_000, cap: 2**31 - 1}, **exactly),
-        "wrapped": _Move(2**32 - 1, mistakes={
+        "wrapped": Number(2**32 - 1, unsigned=True, mistakes={
             "without wrapping it would have moved by 1 upwards": 2**32,
             "it goes from the top to the very bottom": (2**31 - 1, 2**31),
             "that would be right without wrapping": 1,

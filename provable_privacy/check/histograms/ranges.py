@@ -7,7 +7,8 @@ from scipy.special import bdtrc
 from dplib import histograms
 from provable_privacy.battery import Choice, Numbers, Pair, battery, looks_for
 from provable_privacy.battery.makers import laplace, normal
-from provable_privacy.speech import Wrong, answered, ask, checker, compare_dict
+from provable_privacy.entries import Number, entries
+from provable_privacy.speech import Wrong, answered, ask, checker
 
 __all__ = ["range_counter", "range_crossing", "range_release", "range_scale", "range_split"]
 
@@ -36,35 +37,25 @@ def _nodes(tree):
     return int(rows[:, 0].sum()), int(np.abs(rows[:, [0]] - rows[:, 1:]).sum(axis=0).max())
 
 
-def _scales():
-    """(tree, adjacency) -> smallest scale, scale without the advantage that the root does not move, levels."""
+@entries("a level is paid for by everybody, and a wider tree has fewer of them")
+def range_scale():
+    """`answer`: (tree, adjacency) -> smallest Laplace scale on every node for which the tree costs epsilon = 0.5."""
+    def entry(smallest, step, mistakes, also=()):
+        mistakes |= {
+            "{said} pays for one level; a person is counted once on every level": (1 / EPSILON, 2 / EPSILON),
+            "{said} pays for one level less than there are: count the root and the leaves": smallest - step}
+        return Number(smallest, "", mistakes, tolerance=1e-9, relative=1e-9, near=1e-5, also=also,
+                      below=f"with scale {{said}} one person costs more than {EPSILON}",
+                      above="scale {said} is private, but larger than needed")
+
+    both = "a person who moves leaves one bin and enters another, and changes two nodes of a level"
+    asked = {}
     for tree in TREES:
         levels, moved = _nodes(tree)
-        yield (tree, "add/remove"), (levels / EPSILON, levels / EPSILON, levels)
-        yield (tree, "replace"), (moved / EPSILON, 2 * levels / EPSILON, levels)
-
-
-@checker
-def range_scale(answer):
-    """`answer`: (tree, adjacency) -> smallest Laplace scale on every node for which the tree costs epsilon = 0.5."""
-    scales = dict(_scales())
-
-    def why(name, said):
-        (smallest, _, levels), replace = scales[name], name[1] == "replace"
-        if replace and np.isclose(said, [smallest / 2, levels / EPSILON]).any():
-            return "a person who moves leaves one bin and enters another, and changes two nodes of a level"
-        if np.isclose(said, [1 / EPSILON, 2 / EPSILON]).any():
-            return f"{said:g} pays for one level; a person is counted once on every level"
-        if np.isclose(said, smallest - (2 if replace else 1) / EPSILON):
-            return f"{said:g} pays for one level less than there are: count the root and the leaves"
-        if said < smallest:
-            return f"with scale {said:g} one person costs {smallest * EPSILON / said:.3g} and not {EPSILON}"
-        return f"scale {said:g} is private, but larger than needed by a factor of {said / smallest:.3g}"
-
-    said = answer if hasattr(answer, "keys") else {}
-    right = {name: safe if said.get(name) == safe else smallest for name, (smallest, safe, _) in scales.items()}
-    compare_dict(answer, right, why, tolerance=1e-9, relative=1e-9)
-    return "a level is paid for by everybody, and a wider tree has fewer of them"
+        asked[tree, "add/remove"] = entry(levels / EPSILON, 1 / EPSILON, {})
+        asked[tree, "replace"] = entry(moved / EPSILON, 2 / EPSILON,        # the root does not move: one may use that
+                                       {both: (moved / EPSILON / 2, levels / EPSILON)}, (2 * levels / EPSILON,))
+    return asked
 
 
 CROSSINGS = [(16, 2), (64, 4), (64, 8), (16, 4), (4, 2), (81, 3), (3, 3)]           # the last has a tie

@@ -9,6 +9,7 @@ import numpy as np
 
 from provable_privacy.battery import looks_for
 from provable_privacy.battery.laws import compare
+from provable_privacy.entries import AnyOf, entries
 from provable_privacy.formulas import on_cases
 from provable_privacy.speech import NotAttempted, Wrong, answered, checker, is_stub, number
 
@@ -407,18 +408,8 @@ BROKEN = {                                       # hints that do not name the li
 }
 
 
-@checker
-def fin_bug(answer):
+@entries("a sum that wraps, a seed that can be guessed, a bin at 0 of twice the width")
+def fin_bug():
     """`answer`: the numbers of the lines that break the claim."""
-    if isinstance(answer, (str, bool)):
-        raise Wrong("expected a set of line numbers, such as {1, 2}")
-    said = {answer} if isinstance(answer, (int, np.integer)) else set(answer)
-    if said == {...}:
-        raise NotAttempted
-    if not all(isinstance(line, (int, np.integer)) and 1 <= line <= 9 for line in said):
-        raise Wrong("the lines are numbered from 1 to 9")
-    for line in sorted(said & set(HARMLESS)):
-        raise Wrong(f"line {line} does not break the claim: {HARMLESS[line]}")
-    for line in sorted(set(BROKEN) - said):
-        raise Wrong(f"{len(said)} right, and not all: {BROKEN[line]}")
-    return "a sum that wraps, a seed that can be guessed, a bin at 0 of twice the width"
+    return AnyOf(dict(sorted((HARMLESS | BROKEN).items())), tuple(BROKEN), "not all of them: {why}",
+                 "line {item} does not break the claim: {why}")

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dplib.audit import audit
-from dplib.svt import Scales, index_pmf, log_laplace_cdf, log_probability, scales
+from dplib.svt import index_pmf, log_laplace_cdf, log_probability, scales
 from provable_privacy.battery import Choice, Pair, battery, drawn, looks_for
 from provable_privacy.battery.runs import luck
 from provable_privacy.check.sparse_vector.replies import law_of_runs, neighbours, same_law, whole_runs, witness
 from provable_privacy.entries import Number, Together, entries
 from provable_privacy.formulas import on_cases
-from provable_privacy.speech import Wrong, ask, checker, compare_dict
+from provable_privacy.speech import Wrong, ask, checker
 
 __all__ = ["svt_build", "svt_counterexample", "svt_level", "svt_mend", "svt_monotone", "svt_refute", "svt_touch"]
 
@@ -348,35 +348,13 @@ def svt_mend(Watch):
 
 # ----------------------------------------------------------------------------------------------- counts move together
 
-SMALLEST = {"counts": (2.0, 2.0), "totals": (1.0, 1.0)}    # stream -> scale on the threshold, smallest on the answers
-WORST = [np.append(np.ones(40), 0), np.append(np.zeros(40), 1), np.ones(41)]       # steps of 41 counts, none down
-STARTS = [np.zeros(41), np.append(np.full(40, 30.0), -30)]
-
-
-def _largest_loss(stream, scale):
-    """Of 40 No and then Yes, over some streams and their neighbours."""
-    noise = Scales(SMALLEST[stream][0], scale, np.inf)
-
-    def log(answers, threshold):
-        return log_probability(WORST[1], answers, threshold=threshold, noise=noise)
-
-    moves = WORST if stream == "counts" else WORST[1:]
-    cases = itertools.product(STARTS, moves, (-3.0, 0.0, 0.5, 1.0, 4.0))
-    return max(abs(log(start, threshold) - log(start + move, threshold)) for start, move, threshold in cases)
-
-
-def _what_scale(stream, scale):
-    if not 0 < scale < 1000:
-        return f"expected a scale between 0 and 1000, got {scale:g}"
-    most = _largest_loss(stream, scale)
-    if most > 1 + 1e-6:
-        return f"with scale {scale:g} an outcome on two neighbouring streams has a loss of {most:.3f}, above 1"
-    return f"scale {scale:g} is private but not the smallest: all streams we tried stay below a loss of {most:.3f}"
-
-
-@checker
-def svt_monotone(answer):
+@entries("half the noise of the general case for counts, and a quarter for running totals, at the same epsilon")
+def svt_monotone():
     """`answer`: smallest Laplace scales on `counts` (threshold noise Lap(2)) and `totals` (Lap(1)) for epsilon = 1."""
-    right = {stream: scale for stream, (_, scale) in SMALLEST.items()}
-    compare_dict(answer, right, _what_scale, relative=1e-6, tolerance=0)
-    return "half the noise of the general case for counts, and a quarter for running totals, at the same epsilon"
+    def entry(smallest):
+        return Number(smallest, relative=1e-6, tolerance=0,
+                      between=(0, 1000, "expected a scale between 0 and 1000, got {said}"),
+                      below="with scale {said} an outcome on two neighbouring streams has a loss above 1",
+                      above="scale {said} is private but not the smallest")
+
+    return {"counts": entry(2.0), "totals": entry(1.0)}

@@ -1,8 +1,10 @@
 """Answers for the checkers of the section on AboveThreshold: right ones, wrong ones and leaks."""
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from scipy.optimize import brentq
 
 from dplib import svt
@@ -349,14 +351,33 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.svt_mend, watch(b1=1.0, b2=2.0), "all noise is half"),
     (check.svt_mend, watch(law=centred), "write scale="),
     (check.svt_mend, RIGHT, "expected a class"),
-    (check.svt_monotone, {**SCALES, "counts": 1.0}, "loss of 1.500"),
+    (check.svt_monotone, {**SCALES, "counts": 1.0}, "has a loss above 1"),
     (check.svt_monotone, {**SCALES, "counts": 4.0}, "not the smallest"),
-    (check.svt_monotone, {**SCALES, "totals": 0.99}, "loss of 1.010"),
+    (check.svt_monotone, {**SCALES, "totals": 0.99}, "has a loss above 1"),
     (check.svt_monotone, {**SCALES, "totals": 2.0}, "not the smallest"),
     (check.svt_monotone, {**SCALES, "counts": -1}, "between 0 and 1000"),
     (check.svt_monotone, {**SCALES, "counts": "two"}, "expected a number"),
     (check.svt_monotone, 2.0, "expected a dict"),
 ]
+
+
+@pytest.mark.parametrize(("stream", "scale", "steps"), [
+    ("counts", 2.0, [np.append(np.ones(40), 0), np.append(np.zeros(40), 1), np.ones(41)]),
+    ("totals", 1.0, [np.append(np.zeros(40), 1), np.ones(41)]),
+])  # fmt: skip
+def test_a_scale_below_the_smallest_loses_more_than_1(stream, scale, steps):
+    """Of 40 No and then Yes on 41 answers, where one person moves the answers by any of the steps."""
+    def largest_loss(noise):
+        def log(answers, threshold):
+            return svt.log_probability(np.append(np.zeros(40), 1), answers, threshold=threshold, noise=noise)
+
+        starts = [np.zeros(41), np.append(np.full(40, 30.0), -30)]
+        cases = itertools.product(starts, steps, (-3.0, 0.0, 0.5, 1.0, 4.0))
+        return max(abs(log(start, threshold) - log(start + step, threshold)) for start, step, threshold in cases)
+
+    assert SCALES[stream] == scale
+    less, right, more = (largest_loss(svt.Scales(scale, factor * scale, np.inf)) for factor in (0.99, 1, 1.01))
+    assert max(right, more) <= 1 + 1e-9 < 1.004 < less
 
 
 def test_one_unfinished_stream_is_not_wrong(says):

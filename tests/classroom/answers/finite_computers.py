@@ -220,6 +220,7 @@ UNUSUAL = [
     (check.fin_saturate, from_both_sides),
     (check.fin_seed, total_by_arrays),
     (check.fin_bug, [6, 4, 5]),
+    (check.fin_bug, "456"),
     (check.fin_bug, np.array([4, 5, 6])),
 ]
 
@@ -306,8 +307,7 @@ WRONG = [
     (check.fin_bug, {5, 6}, "how large may the sum"),
     (check.fin_bug, {4, 6}, "attacker know"),
     (check.fin_bug, {1, 4}, "line 1 does not"),
-    (check.fin_bug, "456", "set of line numbers"),
-    (check.fin_bug, {0}, "from 1 to 9"),
+    (check.fin_bug, {0}, "'0' is not on the list: 1, 2, 3, 4, 5, 6, 7, 8, 9"),
 ]
 
 

@@ -418,7 +418,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.range_scale, {**SCALES, ("fourfold", "replace"): 10}, "two nodes of a level"),
     (check.range_scale, {**SCALES, ("binary", "replace"): 22}, "two nodes of a level"),
     (check.range_scale, {**SCALES, ("fourfold", "add/remove"): 100}, "larger than needed"),
-    (check.range_scale, {**SCALES, ("binary", "add/remove"): 11}, "costs 1 and not 0.5"),
+    (check.range_scale, {**SCALES, ("binary", "add/remove"): 11}, "costs more than 0.5"),
     (check.range_scale, {**SCALES, ("binary", "add/remove"): ..., ("binary", "replace"): 1}, "costs"),
     (check.range_scale, {("binary", "add/remove"): 22}, "missing"),
     (check.range_scale, 7, "expected a dict"),
