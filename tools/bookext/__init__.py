@@ -12,6 +12,7 @@
 * every page can be presented, one thing at a time; every code cell has an address, and the plans of the teaching kit
   open what they name;
 * pages load no script, style sheet or font that they do not use, and are set in a book's face;
+* exercises that ask for numbers, words and choices are answered on the page, and a reader sees what is done;
 * printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words
   of what it finds;
 * small repairs of the theme, here and in ``static/book``.
@@ -28,7 +29,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
+from bookext import answers, course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
 from bookext.cache import book_key, cache_folder, note_of
 
 HERE = Path(__file__).parent
@@ -156,6 +157,7 @@ def setup(app):
     outputs.setup(app)
     tables.setup(app)
     summaries.setup(app)
+    answers.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_css_file("book/present.css", priority=901)
     app.add_js_file("book/book.js")
