@@ -39,5 +39,6 @@ clean:
 	@$(PYTHON) -c 'import venv, ensurepip' || \
 		{ echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --no-compile --requirement requirements.txt
+	.venv/bin/pip install --quiet --no-compile --no-deps --require-hashes --requirement requirements.txt
+	.venv/bin/pip install --quiet --no-compile --no-deps --no-build-isolation --editable .
 	@touch $@
