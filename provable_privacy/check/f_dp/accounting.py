@@ -158,8 +158,8 @@ _STEPS = {  # name -> (base, losses in bases, probabilities under p), mass of th
 
 
 _NOTHING_LEFT = (
-    "where delta is 0 round-off decides: charge it at the upper end, which is the largest total at most, and forgive "
-    "it at the lower one"
+    "where delta is 0, round-off decides: for the upper end add its charge to delta, and use the largest total if "
+    "nothing is small enough; for the lower end subtract it"
 )
 
 
@@ -218,12 +218,12 @@ def acc_pld(my_bracket):
 def acc_honest():
     """`honest`: letter -> whether the report's method gives a bound."""
     return {
-        "a": TrueFalse(True, "True: orders are computed from σ and k, not from data: the best of valid bounds is one"),
+        "a": TrueFalse(True, "True: orders come from σ and k, not from the data; the best of valid bounds is valid"),
         "b": TrueFalse(False, "False: a limit is not a bound; here it is below the truth"),
         "c": TrueFalse(False, "False: a loss above 3 has some probability in each step; dropped, it is missing from δ"),
-        "d": TrueFalse(False, "False: rounding to the nearest moves some losses down: the result may be on either "
-                              "side"),
-        "e": TrueFalse(False, "False: the neighbour the other way round costs more, and the promise is for both"),
+        "d": TrueFalse(False, "False: rounding to the nearest moves some losses down, so the result may be on "
+                              "either side of the truth"),
+        "e": TrueFalse(False, "False: evidence for presence costs more, and the promise is for both directions"),
         "f": TrueFalse(True, "True: it is too high, but the symmetrised curve lies below both directions, so it holds"),
     }
 
