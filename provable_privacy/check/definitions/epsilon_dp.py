@@ -57,7 +57,7 @@ FIVE = {                                         # mechanism -> its law in both 
 }
 
 
-@entries("all five; one of them has no epsilon, though a no can be denied")
+@entries("all five; `brave` has no finite epsilon: its no can be denied, its yes cannot")
 def dp_epsilon():
     """`answer`: mechanism -> its exact epsilon."""
     def entry(p, q, hint):
@@ -72,22 +72,23 @@ def dp_epsilon():
 def dp_belief():
     """`answer`: question -> probability, for a release at epsilon = 1."""
     def belief(prior, epsilon, hint):
-        odds = f"it is the odds that are multiplied, not the probability: {hint}"
+        odds = f"the odds are multiplied, not the probability: {hint}"
         multiplied = [start * math.exp(e) for start in (0.1, 0.5) for e in (1, 2, 3)]
         right = prior * math.exp(epsilon) / (1 - prior + prior * math.exp(epsilon))
         return Number(right, hint, {odds: multiplied}, tolerance=6e-4,
-                      between=(0, 1, f"{{said}} is no probability; {hint}"))
+                      between=(0, 1, f"{{said}} is not a probability; {hint}"))
 
     bet = "the advantage, share right minus share wrong, is at most tanh(1/2)"
     advantage = "{said} is the advantage; a player without any knowledge has advantage 0 and wins half of the plays"
     return {
-        "suspicion": belief(0.1, 1, "turn 10 % into odds of 1 to 9, multiply by e, and turn back"),
+        "suspicion": belief(0.1, 1, "write 10 % as odds of 1 to 9, multiply the odds by e, and turn them into a "
+                                    "probability"),
         "even": belief(0.5, 1, "odds of 1 to 1 become e to 1"),
         "twice": belief(0.5, 2, "each release multiplies the odds by e at most"),
-        "family": belief(0.5, 3, "from none of the three to all of them it is three steps between neighbours, each a "
-                                 "factor of e"),
+        "family": belief(0.5, 3, "from none of the three to all of them takes three steps between neighbours, each "
+                                 "with a factor of e"),
         "bet": Number(1 - _fewest_errors(1.0), bet, {advantage: math.tanh(0.5)}, tolerance=6e-4,
-                      between=(0, 1, f"{{said}} is no probability; {bet}")),
+                      between=(0, 1, f"{{said}} is not a probability; {bet}")),
     }
 
 
@@ -129,8 +130,7 @@ def _chosen(x, y):
     return float(np.abs(log_density(x, at) - log_density(y, at)).max())
 
 
-@entries("two have no epsilon at all, and the other three have 1, ln 1.2 and a little less than the theorem for the "
-         "last")
+@entries("two have no finite epsilon; the others have 1, ln 1.2, and for `chosen` less than the general theorem allows")
 def dp_means():
     """`answer`: mechanism -> smallest epsilon under replace, ten values in [0, 1]."""
     return {
@@ -140,8 +140,8 @@ def dp_means():
             "and gains nothing here",
             {"under replace one value moves by at most 1, so the mean by at most 0.1, not 0.2": 2}, tolerance=6e-4),
         "truncated": Number(
-            math.inf, "the two worlds can put their outputs in two intervals that differ: is there an output that only "
-            "one of them can give?"),
+            math.inf, "in the two worlds the outputs lie in two different intervals: is there an output that only one "
+            "of them can give?"),
         "coin": Number(math.inf, "take ten zeros and its neighbour: how likely is a 1 in each world?"),
         "soft": Number(
             _grid(lambda x, y: _bernoulli(0.25 + x / 2, 0.25 + y / 2)),
@@ -151,8 +151,8 @@ def dp_means():
             _grid(_chosen),
             "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 "
             "and 0.1 at the outcome 0",
-            {"1 is what the general theorem allows; the normalising factor moves by less than that allows for, so the "
-             "smallest is smaller": 1,
+            {"1 is what the general theorem allows; here the normalising factor changes by less, so the smallest "
+             "epsilon is below 1": 1,
              "the exponent alone gives 0.5; the normalising factor depends on the mean as well": 0.5}, tolerance=6e-4),
     }
 
@@ -273,7 +273,7 @@ SURVEY_MISTAKES = {
     "you answered for a noisy total of a trusted office (√2/ε for everybody together); here every person adds noise of "
     "their own":
         lambda epsilon, error: math.ceil(math.sqrt(2) / epsilon / error),
-    "an error is a root of a variance: divide by the square of the error":
+    "the standard error is the square root of a variance: divide by the square of the error":
         lambda epsilon, error: math.ceil(NEEDED(epsilon, error) * error),
     "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1":
         _people_for(lambda p: p * (1 - p)),
@@ -337,8 +337,8 @@ RELEASES = {
         _release(lambda u, s, B, e: 2 * B / e),
     "there is no noise": _release(lambda u, s, B, e: 0),
     "half the noise that is needed": _release(lambda u, s, B, e: B / e / 2),
-    "the noise follows the heaviest user of this table; a scale that depends on the data gives somebody away by its "
-    "width":
+    "the noise follows the heaviest user of this table; a scale that depends on the data reveals whether that user is "
+    "there":
         _release(lambda u, s, B, e: min(B, np.unique(u[s == 5], return_counts=True)[1].max(initial=1)) / e),
     "the noise has scale ε·B, should be B/ε": _release(lambda u, s, B, e: B * e),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":

@@ -281,13 +281,13 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.dp_means, {**MEANS, "soft": math.log(3)}, "largest ratio"),
     (check.dp_means, {**MEANS, "chosen": 1}, "general theorem"),
     (check.dp_means, {**MEANS, "chosen": 0.5}, "exponent alone"),
-    (check.dp_belief, {**BELIEF, "suspicion": 0.272}, "odds that are multiplied"),
-    (check.dp_belief, {**BELIEF, "even": 1.359}, "odds that are multiplied"),
+    (check.dp_belief, {**BELIEF, "suspicion": 0.272}, "the odds are multiplied"),
+    (check.dp_belief, {**BELIEF, "even": 1.359}, "the odds are multiplied"),
     (check.dp_belief, {**BELIEF, "even": 0.5}, "1 to 1 become e to 1"),
     (check.dp_belief, {**BELIEF, "twice": 0.7311}, "each release multiplies"),
     (check.dp_belief, {**BELIEF, "family": 0.7311}, "three steps"),
     (check.dp_belief, {**BELIEF, "bet": 0.462}, "is the advantage"),
-    (check.dp_belief, {**BELIEF, "bet": 2}, "no probability"),
+    (check.dp_belief, {**BELIEF, "bet": 2}, "is not a probability"),
 ]
 
 
