@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from bookext import outputs, quick, summaries, tables, way
+from bookext import outputs, quick, tables, way
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -291,25 +291,6 @@ def test_a_chapter_has_a_card_for_each_section_and_a_button_to_begin(site, tmp_p
     chapters = len(list(site.glob("chapters/*/index.html")))
     assert first.count('<p class="facts">') == first.count('class="thumb"') == chapters > 5
     assert re.search(r'<ul class="doors[^>]*>\s*<li><p><a [^>]*href="chapters/attacks/linkage.html"', first)
-
-
-# ------------------------------------------------------------------------------------------------------------- searches
-
-
-@pytest.mark.parametrize(("words", "shown"), [
-    ("Short. Words that a reader meets first.", "Short. Words that a reader meets first."),
-    ("A sentence that tells much. " + "And another one, " * 20, "A sentence that tells much."),
-    ("no end, " * 50, "no end, " * 29 + "no end, …"),
-])
-def test_a_page_is_told_by_its_first_words(words, shown):
-    doctree = nodes.section(
-        "",
-        nodes.container("", nodes.paragraph("", "This stands in a cell and is not told.")),
-        nodes.paragraph("", "too short"),
-    )
-    assert summaries.first_words(doctree) == ""
-    doctree += nodes.paragraph("", words)
-    assert summaries.first_words(doctree) == shown
 
 
 # ---------------------------------------------------------------------------------------------------- what is done once

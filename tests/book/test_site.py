@@ -543,28 +543,6 @@ def test_on_a_phone_no_page_is_heavy_frames_and_controls_have_room_and_tables_ar
     assert heavy(weights) == [] and narrow == []
 
 
-def searched(reader, address, word):
-    """The address of the first thing that a search finds, the words that tell of it, and how many pages it asks for."""
-    asked = []
-    reader.page.on("request", lambda request: asked.append(request.url))
-    reader.open(f"{address}search.html?q={word}")
-    reader.page.locator("#search-results li a").first.wait_for()
-    reader.page.wait_for_function(
-        "document.querySelector('#search-summary, #search-results > p').textContent.includes('found')"
-    )
-    first = reader.page.locator("#search-results li").first
-    pages = sum(url.split("?")[0].endswith(".html") for url in asked)
-    return first.locator("a").first.evaluate("link => link.href"), first.locator("p.context").all_inner_texts(), pages
-
-
-@pytest.mark.parametrize("word", ["laplace", "gaussian", "exponential", "histograms"])
-def test_the_search_finds_a_section_before_a_function_and_tells_its_first_words(word, browser, address):
-    reader = Reader(browser)
-    where, words, pages = searched(reader, address, word)
-    assert "/chapters/" in where and len(words) == 1 and len(words[0]) > 40 and pages == 1 and reader.noted == []
-    reader.context.close()
-
-
 SIDEWAYS = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
     .filter(box => box.getClientRects().length && box.scrollWidth > box.clientWidth + 1)
     .map(box => `a table of ${box.scrollWidth} px in ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`)"""

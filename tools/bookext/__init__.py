@@ -13,8 +13,8 @@
   open what they name;
 * pages load no script, style sheet or font that they do not use, and are set in a book's face;
 * exercises that ask for numbers, words and choices are answered on the page, and a reader sees what is done;
-* printed columns are tables, long rows are cards on a phone, claims have filters, and a search tells the first words
-  of what it finds;
+* printed columns are tables, long rows are cards on a phone, and claims have filters;
+* words of the glossary say what they mean where they stand, and a search leads to places and shows their words;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -29,7 +29,21 @@ from pathlib import Path
 from docutils import nodes
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as TocTreeCollector
 
-from bookext import answers, course, execution, launch, light, outputs, plain, quick, sectionmap, summaries, tables, way
+from bookext import (
+    answers,
+    course,
+    execution,
+    glossary,
+    launch,
+    light,
+    outputs,
+    plain,
+    quick,
+    search,
+    sectionmap,
+    tables,
+    way,
+)
 from bookext.cache import book_key, cache_folder, note_of
 
 HERE = Path(__file__).parent
@@ -42,7 +56,7 @@ def configure(app, config):
     config.html_context = {"default_mode": "auto", **config.html_context}       # the theme logs an error without it
     config.html_static_path = [*config.html_static_path, str(HERE / "static"), str(mathjax(build / "assets"))]
     config.mathjax_path = "mathjax/tex-chtml.js"
-    config.html_search_scorer = str(HERE / "scorer.js")
+    config.templates_path = [*config.templates_path, str(HERE / "templates")]
 
     # the kernels inherit both: SVG figures and static explorers belong to the book, not to the notebooks
     os.environ["IPYTHONDIR"] = str(kernel_profile(build / "ipython"))
@@ -156,7 +170,8 @@ def setup(app):
     course.setup(app)
     outputs.setup(app)
     tables.setup(app)
-    summaries.setup(app)
+    search.setup(app)
+    glossary.setup(app)
     answers.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_css_file("book/present.css", priority=901)

@@ -1,0 +1,269 @@
+"""What the page that searches knows: every place of the book, the words that stand there, and its text for excerpts.
+
+The finished pages are read, so that a place has the anchor, the number and the symbols that its reader sees. A place is
+what has an address of its own: a section, a theorem, an exercise, a word of the glossary, a claim, a function. One file
+with the words of all places comes with the page; their texts come a few at a time, when they are shown. The files are
+scripts, so that a book on a disk can be searched, too. ``static/book/search.js`` does the rest: endings, spellings and
+ranks.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import unicodedata
+from collections import Counter, defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+
+from bookext.sectionmap import in_order
+
+FOLDER = "_static/search"
+SHARD = 6000                                     # letters of text in one file, and the rest of a place
+TITLES_ONLY = ("course/plans/", "reference/bibliography")       # the sections say it better
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+DRAWN = re.compile(r"<(mjx-math|svg|script|style|pre)\b.*?</\1>", re.DOTALL)
+LINES = {"p", "dt", "figcaption", "caption", "h1", "h2", "h3", "h4", "h5", "h6"}
+BLOCKS = {
+    *LINES, "div", "section", "ul", "ol", "li", "dl", "dd", "table", "thead", "tbody", "tr", "figure", "blockquote",
+}
+# what is not text, and what would tell an answer
+SILENT = {"pre", "nav", "button", "noscript", "details", "form", "aside"}
+SILENT_CLASSES = {
+    "headerlink", "explorer", "cell_input", "cell_output", "results", "solution", "toctree-wrapper", "filters", "facts",
+    "figures", "section-map", "doors", "way", "field-list", "rubric", "eqno", "backrefs",
+}
+BOXES = {"proof", "exercise", "citation"}        # classes of boxes that have an address
+TITLES = {"admonition-title", "label"}
+
+RELATIONS = set("=<>≤≥≈∈→≪≫∼∝⊂⊆⇒⇔≠+−×⊗∪∩|")
+MARKS = {"msup": "^", "msub": "_", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
+STOP = set("""
+    a about after all also am an and any are as at be because been before being but by can could did do does doing
+    enough for from get got had has have having he her hers him his how i if in into is it its itself just let like
+    many may me might more most much must my no nor not of on only or other our ours out over own s same shall she
+    should so some such t than that the their theirs them then there these they this those through to too under until
+    up us very was we were what when where which while who whom whose why will with would you your yours
+""".split())
+
+
+class Place(NamedTuple):
+    anchor: str
+    title: list[str]
+    passages: list[str]
+
+
+class Tree(HTMLParser):
+    """The elements of a page's article."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.builder, self.open = TreeBuilder(), []
+        self.handle_starttag("article", [])
+        self.feed(DRAWN.sub("", page[page.find(">", page.find("<article")) + 1:page.rfind("</article>")]))
+        while self.open:
+            self.builder.end(self.open.pop())
+        self.root = self.builder.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.builder.start(tag, {name: value or "" for name, value in attributes})
+        if tag in VOID:
+            self.builder.end(tag)
+        else:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.builder.start(tag, dict(attributes))
+        self.builder.end(tag)
+
+    def handle_endtag(self, tag):
+        while tag in self.open:
+            last = self.open.pop()
+            self.builder.end(last)
+            if last == tag:
+                return
+
+    def handle_data(self, data):
+        self.builder.data(data)
+
+
+def classes(node: Element) -> set[str]:
+    return set(node.get("class", "").split())
+
+
+def is_silent(node: Element) -> bool:
+    return node.tag in SILENT or not SILENT_CLASSES.isdisjoint(classes(node))
+
+
+def line_of(node: Element) -> str:
+    """The text of an element in one line, formulas as one would type them."""
+    return " ".join(text_of(node).split()).replace("\\(", "").replace("\\)", "")
+
+
+def text_of(node: Element) -> str:
+    if is_silent(node):
+        return ""
+    if node.tag == "math":
+        return formula(node)
+    parts = [node.text or ""]
+    for child in node:
+        parts += [text_of(child), child.tail or ""]
+    return "".join(parts)
+
+
+def formula(node: Element) -> str:
+    """MathML as a line of text: e^(ε/2), 1/(1 + x)."""
+    parts = [formula(child) for child in node]
+    if node.tag == "mo":
+        sign = (node.text or "").strip()
+        return f" {sign} " if sign in RELATIONS else sign
+    if node.tag == "mfrac":
+        return "/".join(map(grouped, parts))
+    if node.tag in MARKS:
+        marks = "" if set("".join(parts[1:])) <= set("′*∗¯^~") else MARKS[node.tag]
+        return parts[0] + "".join(f"{marks[place:place + 1]}{grouped(part)}" for place, part in enumerate(parts[1:]))
+    if node.tag == "msqrt":
+        return f"√{grouped(''.join(parts))}"
+    if node.tag == "mi" and len(node.text or "") > 1:
+        return f" {node.text} "                  # ln p
+    line = (node.text or "").strip() + {"mtable": "; ", "mtr": " "}.get(node.tag, "").join(parts)
+    line = re.sub(r"^ [−+] ", lambda sign: sign[0].strip(), line.replace("\u2061", ""))
+    return re.sub(r"([a-z]) +\(", r"\1(", line)
+
+
+def grouped(part: str) -> str:
+    part = part.strip()
+    return f"({part})" if re.search(r"[\s/+−]", part) and not re.fullmatch(r"\([^()]*\)", part) else part
+
+
+def places_of(page: str) -> list[Place]:
+    """The places of a page, in order, each with the text that stands in no smaller one."""
+    found = []
+    read(Tree(page).root, None, found)
+    return [place for place in found if place.title]
+
+
+def read(node: Element, place: Place | None, found: list[Place]):
+    for child in node:
+        begins = begins_place(child)
+        if is_silent(child):
+            continue
+        here = place
+        if begins:
+            here = Place(child.get("id"), [], [])
+            found.append(here)
+        if child.tag == "dt" and begins:
+            place = here                         # what stands below a word is told of it
+        if child.tag == "tr":
+            cells = [line for cell in child if (line := line_of(cell))]
+            say(here, cells, begins)
+        elif child.tag in LINES or not any(inner.tag in BLOCKS for inner in child):
+            is_title = child.tag in ("h1", "h2", "h3", "h4") or begins or not TITLES.isdisjoint(classes(child))
+            line = line_of(child)
+            say(here, [line.partition("(")[0] if "sig" in classes(child) else line], is_title)
+        else:
+            read(child, here, found)
+
+
+def say(place: Place | None, lines: list[str], is_title: bool):
+    if place is not None and is_title and lines and not place.title:
+        place.title.append(lines[0])
+        lines = lines[1:]
+    passage = " · ".join(lines)
+    if place is not None and re.search(r"\w", passage):
+        place.passages.append(passage)
+
+
+def begins_place(node: Element) -> bool:
+    name = node.get("id") or ""
+    if not name or name.endswith("-content"):    # a part of a box
+        return False
+    return node.tag in ("section", "dt", "tr") or node.tag == "div" and not BOXES.isdisjoint(classes(node))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as they are compared: small letters without marks; neither numbers nor single letters."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
+    return [one for one in re.findall(r"[^\W_]+", plain) if not re.fullmatch(r"\d+|[a-z]", one) and one not in STOP]
+
+
+def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]]]:
+    """What a search starts from, and the passages of all places, in files.
+
+    A word has a list of numbers, one for each place that has it: how many places after the last one, doubled, and one
+    more if the word stands there three times.
+    """
+    places, shards, first, room = [], [], [], 0
+    counts: dict[str, list[int]] = defaultdict(list)
+    last: dict[str, int] = defaultdict(int)
+    for page, found in enumerate(pages.values()):
+        for place in found:
+            number = len(places)
+            for word, times in Counter(words_of(" ".join([*place.title, *place.passages]))).items():
+                counts[word].append(2 * (number - last[word]) + (times > 2))
+                last[word] = number
+            if room <= 0:
+                first.append(number)
+                shards.append([])
+                room = SHARD
+            shards[-1].append(place.passages)
+            room -= sum(map(len, place.passages))
+            places.append([page, place.anchor, place.title[0]])
+    words = sorted(counts)
+    index = {
+        "pages": list(pages), "places": places, "files": first, "stop": sorted(STOP),
+        "words": " ".join(words), "where": [counts[word] for word in words],
+    }
+    return index, shards
+
+
+def write(site: Path, names: list[str]):
+    """The files of the search, for the finished pages of these names."""
+    pages = {name: places_of((site / f"{name}.html").read_text(encoding="utf-8")) for name in names}
+    for name, places in pages.items():
+        if name.startswith(TITLES_ONLY):
+            pages[name] = [place._replace(passages=[]) for place in places if not re.match("id\\d", place.anchor)]
+    index, shards = knowledge(pages)
+    shutil.rmtree(site / FOLDER, ignore_errors=True)
+    (site / FOLDER).mkdir(parents=True)
+    texts = {f"{number}.js": call("texts", number, passages) for number, passages in enumerate(shards)}
+    index["mark"] = hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:8]
+    texts["index.js"] = call("start", index)
+    for name, text in texts.items():
+        (site / FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
+    page = site / "search.html"
+    mark = hashlib.sha256(texts["index.js"].encode()).hexdigest()[:8]
+    text = re.sub(r"(search/index\.js)[^\"]*", rf"\1?v={mark}", page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8", newline="\n")
+
+
+def call(name: str, *values) -> str:
+    data = (json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values)
+    return f"bookSearch.{name}({','.join(data)});\n"
+
+
+def finish(app, exception):
+    if not exception and app.builder.format == "html" and Path(app.outdir, "search.html").exists():
+        root = app.config.root_doc
+        write(Path(app.outdir), list(dict.fromkeys([root, *in_order(app.env, root)])))
+
+
+def replace_sphinx(app):
+    """Its index is not made, and its page is ours: templates/search.html."""
+    if app.builder.format == "html":
+        app.builder.search = False
+
+
+def add_page(app):
+    return [("search", {}, "search.html")]
+
+
+def setup(app):
+    app.connect("builder-inited", replace_sphinx)
+    app.connect("html-collect-pages", add_page)
+    app.connect("build-finished", finish, priority=850)         # after formulas are drawn
+    app.add_css_file("book/search.css", priority=902)

@@ -1,0 +1,247 @@
+/* The page that searches: ranks the places of the book that search/index.js tells of, and shows the passage that fits. */
+"use strict";
+
+const bookSearch = (() => {
+  const AT_ONCE = 8;                              /* places shown at first, and with each press of the button */
+  const EXCERPT = 260;                            /* letters */
+  const SAME = new Map(Object.entries({          /* letters by their names, and what no rule of root() brings together */
+    α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ϵ: "epsilon", η: "eta", θ: "theta", κ: "kappa", λ: "lambda",
+    μ: "mu", π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ω: "omega",
+    chose: "choose", chosen: "choose", choice: "choose", choices: "choose", analysis: "analyse", anonymity: "anonymise", anonymous: "anonymise",
+  }));
+  const HAN = /\p{Script=Han}/u;
+  const KINDS = [                                 /* how much a page counts, and what every section has */
+    [/^reference\/(questions|glossary)/, 1.25], [/^chapters\//, 1], [/^intro/, 0.9], [/^reference\/notation/, 0.8], [/./, 0.5],
+  ];
+  const EVERYWHERE = /^(Exercise|Exercises|Check yourself|Lessons|Claims you will meet|Where this comes from|In practice)\b/;
+
+  /* small letters without marks, as in search.py; then one form for British and American, one and many, -ing and -ed */
+  function wordsOf(text) {
+    return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").match(/[\p{L}\p{N}]+/gu) ?? [];
+  }
+
+  function root(word) {
+    let one = SAME.get(word) ?? word;
+    one = one.replace(/(.{3})our/, "$1or").replace(/(cent|met|fib|theat)re/, "$1er").replace(/amme(?=s?$)/, "am").replace(/ogue(?=s?$)/, "og")
+      .replace(/ence(?=s?$)/, "ense").replace(/is(e|es|ed|er|ers|ing|ation|ations|able)$/, "iz$1").replace(/ys(e|es|ed|er|ers|ing)$/, "yz$1");
+    one = one.replace(/ies$/, "y").replace(/(.{2}[^su])s$/, "$1");
+    one = one.replace(/(.{3})(?:ation|ated|ating|ator|ate)$/, "$1").replace(/(.{3}t)ion$/, "$1").replace(/(.{3})(?:ing|ed|ly)$/, "$1").replace(/(.{3})e$/, "$1");
+    return one.replace(/([b-df-hj-np-tv-z])\1$/, "$1");
+  }
+
+  let book;
+  let roots;                                      /* root -> numbers of the words of the book that have it */
+  let lengths;                                    /* of each place, in different words */
+
+  function open(data) {
+    book = {...data, words: data.words.split(" ")};
+    roots = new Map();
+    lengths = new Array(book.places.length).fill(0);
+    book.words.forEach((word, number) => {
+      const one = root(word);
+      roots.set(one, [...(roots.get(one) ?? []), number]);
+      placesOf(number, (place) => lengths[place] += 1);
+    });
+    book.titles = book.places.map(([, , title]) => wordsOf(title).map(root));
+    const first = new Map();                      /* a page's own title */
+    book.places.forEach(([page], place) => first.has(page) || first.set(page, place));
+    book.first = first;
+  }
+
+  function placesOf(number, tell) {
+    let place = 0;
+    for (const step of book.where[number]) {
+      place += step >> 1;
+      tell(place, step & 1);
+    }
+  }
+
+  /* what a question asks for: its words that say something, as roots */
+  function wanted(question) {
+    const all = [...new Set(wordsOf(question))];
+    const telling = all.filter((word) => !book.stop.includes(word) && !/^([a-z]|\d+)$/.test(word));
+    return [...new Set((telling.length ? telling : all).map(root))];
+  }
+
+  function begins(one, term) {
+    return HAN.test(term) ? one.includes(term) : one.startsWith(term);
+  }
+
+  /* place -> how well a root fits it: 1 where it stands, more where often */
+  function fits(term) {
+    const found = new Map();
+    const tell = (share) => (place, often) => found.set(place, Math.max(found.get(place) ?? 0, share * (often ? 1.5 : 1)));
+    if (roots.has(term)) {
+      roots.get(term).forEach((number) => placesOf(number, tell(1)));
+    } else if (term.length > 2 || HAN.test(term)) {         /* a word that is only begun, or a part of a Chinese one */
+      roots.forEach((numbers, one) => begins(one, term) && numbers.forEach((number) => placesOf(number, tell(0.7))));
+    }
+    return found;
+  }
+
+  /* the places that have words of the question, the best first */
+  function rank(question) {
+    const terms = wanted(question);
+    const count = book.places.length;
+    const mean = lengths.reduce((sum, one) => sum + one, 0) / count;
+    const scores = new Map();
+    let whole = 0;
+    const unknown = [];
+    for (const term of terms) {
+      const found = fits(term);
+      const weight = Math.log(1 + count / (1 + found.size));
+      whole += weight;
+      if (!found.size) {
+        unknown.push(term);
+      }
+      found.forEach((fit, place) => {
+        const [page] = book.places[place];
+        const long = 0.6 + 0.4 * lengths[place] / mean;
+        let score = fit / long;
+        if (book.titles[place].some((one) => one === term)) {
+          score += 3;
+        }
+        if (book.titles[book.first.get(page)].includes(term)) {
+          score += 1;
+        }
+        const old = scores.get(place) ?? {score: 0, had: 0};
+        scores.set(place, {score: old.score + weight * score, had: old.had + weight});
+      });
+    }
+    const ranked = [...scores].map(([place, {score, had}]) => {
+      const [page, , title] = book.places[place];
+      const telling = book.titles[place].filter((one) => !book.stop.includes(one) && !HAN.test(one));
+      const named = telling.filter((one) => terms.includes(one)).length / Math.max(telling.length, 1);
+      const kind = KINDS.find(([name]) => name.test(book.pages[page]))[1] * (EVERYWHERE.test(title.replace(/^[\d.]+ /, "")) ? 0.6 : 1);
+      const wholePage = named && book.first.get(page) === place ? 1.4 : 1;
+      return {place, score: score * kind * wholePage * (0.5 + named) * (had / whole) ** 2, all: had > 0.999 * whole};
+    });
+    ranked.sort((one, other) => other.all - one.all || other.score - one.score || one.place - other.place);
+    return {terms, unknown, ranked};
+  }
+
+  /* ---- what is shown ---- */
+
+  const waiting = new Map();                      /* file -> what to do with its texts */
+  const texts = new Map();
+
+  function withTexts(place, use) {
+    const file = book.files.filter((first) => first <= place).length - 1;
+    const take = (passages) => use(passages[place - book.files[file]]);
+    if (texts.has(file)) {
+      take(texts.get(file));
+    } else if (waiting.has(file)) {
+      waiting.get(file).push(take);
+    } else {
+      waiting.set(file, [take]);
+      const script = document.createElement("script");
+      script.src = new URL(`${file}.js?v=${book.mark}`, folder);
+      document.head.append(script);
+    }
+  }
+
+  const folder = new URL("../search/", document.currentScript.src);
+
+  function bears(word, terms) {
+    const one = root(wordsOf(word)[0] ?? "");
+    return terms.some((term) => one === term || !roots.has(term) && begins(one, term));
+  }
+
+  /* the stretch of a place's text that has most of the words, and the marks in it */
+  function excerpt(passages, terms) {
+    const words = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)];
+    let best = {worth: -1};
+    passages.forEach((passage) => {
+      const hits = words(passage).filter(([word]) => bears(word, terms));
+      hits.concat(hits.length ? [] : [{index: 0, 0: ""}]).forEach(({index}) => {
+        const near = hits.filter((hit) => hit.index >= index && hit.index < index + EXCERPT * 0.8);
+        const worth = new Set(near.map(([word]) => root(wordsOf(word)[0]))).size + near.length / 100;
+        if (worth > best.worth) {
+          best = {worth, passage, index};
+        }
+      });
+    });
+    if (best.passage === undefined) {
+      return [];
+    }
+    const {passage, index} = best;
+    let from = passage.length <= EXCERPT ? 0 : Math.max(passage.lastIndexOf(". ", index), passage.lastIndexOf("? ", index)) + 2;
+    from = from < 2 ? 0 : from;
+    if (index - from > EXCERPT / 2) {
+      from = passage.indexOf(" ", index - EXCERPT / 3) + 1;
+    }
+    let to = passage.length;
+    if (to - from > EXCERPT) {
+      to = passage.lastIndexOf(" ", from + EXCERPT);
+    }
+    const parts = from > 0 && !/[.?] $/.test(passage.slice(0, from)) ? ["… "] : [];
+    let at = from;
+    words(passage).filter((hit) => hit.index >= from && hit.index < to && bears(hit[0], terms)).forEach((hit) => {
+      const mark = document.createElement("mark");
+      mark.textContent = hit[0];
+      parts.push(passage.slice(at, hit.index), mark);
+      at = hit.index + hit[0].length;
+    });
+    parts.push(passage.slice(at, to), to < passage.length ? " …" : "");
+    return parts;
+  }
+
+  function show(list, {place}, terms) {
+    const [page, anchor, title] = book.places[place];
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    const isPage = book.first.get(page) === place;
+    link.href = `${book.pages[page]}.html${isPage ? "" : `#${anchor}`}`;
+    link.textContent = title;
+    item.append(link);
+    if (!isPage) {
+      const where = document.createElement("p");
+      where.className = "where";
+      where.textContent = book.places[book.first.get(page)][2];
+      item.append(where);
+    }
+    const words = document.createElement("p");
+    words.className = "context";
+    item.append(words);
+    list.append(item);
+    withTexts(place, (passages) => words.append(...excerpt(passages, terms)));
+  }
+
+  function start(data) {
+    open(data);
+    const field = document.querySelector(".bd-search-container input[name=q]");
+    const [status, list, more] = ["status", "results", "more"].map((name) => document.getElementById(`search-${name}`));
+    const question = new URLSearchParams(location.search).get("q")?.trim() ?? "";
+    field.value = question;
+    if (!question) {
+      field.focus();
+      return;
+    }
+    const {terms, unknown, ranked} = rank(question);
+    const all = ranked.filter((one) => one.all).length;
+    const count = (number) => `${number} ${number === 1 ? "place" : "places"}`;
+    status.textContent = !ranked.length ? `Nothing found for “${question}”.`
+      : all ? `${count(all)} found for “${question}”.`
+      : `No place has all words of “${question}”. These have some of them.`;
+    document.title = `${question} - ${document.title}`;
+    const rest = all >= AT_ONCE ? ranked.filter((one) => one.all) : ranked;
+    function next() {
+      rest.splice(0, AT_ONCE).forEach((one) => show(list, one, terms));
+      more.hidden = !rest.length;
+    }
+    more.addEventListener("click", () => {
+      const seen = list.children.length;
+      next();
+      list.children[seen].querySelector("a").focus();
+    });
+    next();
+  }
+
+  return {
+    start,
+    texts(file, passages) {
+      texts.set(file, passages);
+      waiting.get(file).forEach((take) => take(passages));
+    },
+  };
+})();
