@@ -3,6 +3,7 @@ import base64
 import copy
 import io
 import re
+import tomllib
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,9 +12,10 @@ from types import SimpleNamespace
 import editions
 import nbformat
 import pytest
-from bookext.plain import PAGES, PlainNotebooks, on_paper, say_where_to_answer
+from bookext.cache import CHECKERS, Checkers, cache_folder
+from bookext.plain import PAGES, PlainNotebooks, on_paper, say_where_to_answer, stand_in
 from bookext.plain import markdown as plain
-from bookext.plain.edition import Edition
+from bookext.plain.edition import WAITING, Edition
 from bs4 import BeautifulSoup
 from claims import MARK, bound, loaded
 from conftest import build
@@ -78,7 +80,9 @@ def test_the_notebooks_build_without_a_warning(plain_log):
         written = [
             path.relative_to(BUILT / edition).with_suffix("").as_posix() for path in (BUILT / edition).rglob("*.ipynb")
         ]
-        assert sorted(written) == sorted([*SECTIONS, *PAGES])
+        assert sorted(written) == sorted([*SECTIONS, *PAGES, "start"])
+    alone = BUILT / "solutions"
+    assert sorted(path.relative_to(alone).with_suffix("").as_posix() for path in alone.rglob("*.ipynb")) == SECTIONS
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -100,8 +104,8 @@ def test_the_students_have_the_same_without_solutions_and_outputs(read, section)
 
 
 def without_stills(cell):
-    """The outputs of a cell without the pictures of Explorers."""
-    outputs = copy.deepcopy(cell.outputs)
+    """The outputs of a cell without the pictures of Explorers, and without the line that stands below them."""
+    outputs = [copy.deepcopy(output) for output in cell.outputs if output.get("text") != WAITING]
     for output in outputs:
         output.get("data", {}).pop("image/png", None)
     return outputs
@@ -113,7 +117,8 @@ def test_every_explorer_is_seen_before_anything_runs(read, edition, section):
     explorers = [cell for cell in codes(read(edition, section)) if re.search(r"^Explorer\(", cell.source, re.MULTILINE)]
     assert explorers
     for cell in explorers:
-        output, = cell.outputs
+        output, waiting = cell.outputs
+        assert waiting.text == "Run this cell for the slider.\n"
         assert output.data["text/plain"].startswith("Explorer(")
         still = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
         assert still.width > 500 and len(still.getcolors()) > 4
@@ -154,7 +159,7 @@ def test_one_begins_as_all_do_and_runs_in_another_folder(read, tmp_path):
         for nb in (read(edition, section) for edition in ("student", "instructor") for section in SECTIONS)
         for place in [next(i for i, cell in enumerate(nb.cells) if cell.cell_type == "code")]
     }
-    assert len(begins) == 1 and min(begins).startswith("try:\n    import provable_privacy")
+    assert len(begins) == 1 and min(begins).startswith("# @title Run this cell first")
     nb = read("instructor", "chapters/histograms/bins")
     wanted = {cell.id: printed(cell) for cell in codes(nb)}
     NotebookClient(nb, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
@@ -186,7 +191,7 @@ MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 
 
 @pytest.mark.parametrize("edition", ["student", "instructor"])
-@pytest.mark.parametrize("page", [*SECTIONS, *PAGES])
+@pytest.mark.parametrize("page", ["start", *SECTIONS, *PAGES])
 def test_every_link_leads_somewhere(read, edition, page):
     """Without an address of the book: into this edition or into the web; and a notebook opens without a question."""
     assert read(edition, page).metadata.kernelspec.name == "python3"
@@ -199,7 +204,7 @@ def test_every_link_leads_somewhere(read, edition, page):
 
 
 @pytest.mark.parametrize("edition", ["student", "instructor"])
-@pytest.mark.parametrize("section", [*SECTIONS, *PAGES])
+@pytest.mark.parametrize("section", ["start", *SECTIONS, *PAGES])
 def test_nothing_needs_a_plug_in(read, edition, section):
     """S* is the name of the smooth sensitivity; JupyterLab takes formulas out before it reads any mark of Markdown."""
     for text in texts(read(edition, section)):
@@ -297,7 +302,31 @@ def test_a_node_becomes_markdown(node, wanted):
     assert markdown().block(node) == wanted
 
 
-@pytest.mark.parametrize(("instructor", "kept"), [(True, ["out", "still"]), (False, ["still"])])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_solutions_are_the_instructors(read, section):
+    """Alone in a notebook, which begins with the section's title."""
+    wanted = [cell.id for cell in solution_cells(source(section))]
+    alone = read("solutions", section)
+    assert [cell.id for cell in alone.cells if cell.cell_type == "code"] == wanted
+    title, first, *_ = texts(alone)
+    assert title == f"{texts(read('student', section))[0].splitlines()[0]}: solutions"
+    assert first.startswith("#### Solution to Exercise ")
+
+
+def test_the_first_page_names_all_sections_in_their_order(read):
+    for edition in ("student", "instructor"):
+        text = "\n".join(texts(read(edition, "start")))
+        listed = re.findall(r"- \[(\d\.\d) .*\]\((chapters/.*)\.ipynb\)", text)
+        assert sorted(section for _, section in listed) == SECTIONS
+        assert [number for number, _ in listed] == sorted(number for number, _ in listed)
+        assert all(words in text for words in ("## Hand in", "CC BY 4.0", f"version {editions_version()}"))
+
+
+def editions_version():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+
+@pytest.mark.parametrize(("instructor", "kept"), [(True, ["out", "still", WAITING]), (False, ["still", WAITING])])
 def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor, kept):
     shown = new_output("execute_result", data={"text/plain": "Explorer(x = 1): one"}, execution_count=2)
     printed_too = new_output("stream", name="stdout", text="out")
@@ -311,7 +340,7 @@ def test_an_explorer_brings_its_picture_and_nothing_else_to_students(instructor,
     first, second = here.cells
     assert bool(first.outputs) == instructor
     assert [one.get("text") or one.data["image/png"] for one in second.outputs] == kept
-    assert second.execution_count == second.outputs[-1].execution_count == (2 if instructor else None)
+    assert second.execution_count == second.outputs[-2].execution_count == (2 if instructor else None)
     nbformat.validate(new_notebook(cells=here.cells))
 
 
@@ -327,11 +356,32 @@ def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
         new_output("execute_result", data={"text/plain": "Explorer(x = 1): one", "image/png": still}, execution_count=1)
     ]
     run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
-    get_cache(str(tmp_path)).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb"), check_validity=False)
-    builder = SimpleNamespace(config=SimpleNamespace(nb_execution_cache_path=str(tmp_path)))
-    assert PlainNotebooks.stills(builder, source) == {"explorer": [on_paper(still)]}
+    checked = {CHECKERS: Checkers(tmp_path).hash_for(run)}
+    for mode, folder in (("cache", tmp_path / "cache"), ("off", cache_folder(tmp_path, tmp_path / "_build"))):
+        config = SimpleNamespace(nb_execution_cache_path=str(tmp_path / "cache"), nb_execution_mode=mode)
+        builder = SimpleNamespace(config=config, app=SimpleNamespace(srcdir=tmp_path))
+        if mode == "off":                        # a learner's copy, before the book was built
+            assert PlainNotebooks.stills(builder, source) is None
+        get_cache(folder).cache_notebook_bundle(CacheBundleIn(run, "a.ipynb", data=checked), check_validity=False)
+        assert PlainNotebooks.stills(builder, source) == {"explorer": [on_paper(still)]}
     paper = Image.open(io.BytesIO(base64.b64decode(on_paper(still)))).convert("RGB")
     assert paper.size == (2, 1) and paper.getpixel((0, 0)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("mode", ["off", "cache"])
+def test_where_nothing_runs_a_figure_keeps_its_place(mode):
+    """And with it its caption and its number, which are not in the text."""
+    figure = new_output("display_data", data={"text/plain": "<Figure size 580x320 with 1 Axes>"})
+    printed = new_output("stream", name="stdout", text="<Figure ")
+    nb = new_notebook(cells=[new_code_cell("draw()", outputs=[figure, printed])])
+    app = SimpleNamespace(config=SimpleNamespace(nb_execution_mode=mode))
+    app.env = SimpleNamespace(doc2path=lambda name, base: f"{name}.ipynb")
+    given = [nbformat.writes(nb)]
+    stand_in(app, "chapters/a/one", given)
+    drawn, other = nbformat.reads(given[0], as_version=4).cells[0].outputs
+    assert ("image/png" in drawn.data) == (mode == "off") and other == printed
+    if mode == "off":
+        assert Image.open(io.BytesIO(base64.b64decode(drawn.data["image/png"]))).size == (1, 1)
 
 
 def test_a_link_leads_where_the_reader_can_go():
@@ -401,5 +451,7 @@ def test_each_edition_is_packed_with_the_wheel(tmp_path):
     made = editions.pack(tmp_path, tmp_path / "provable_privacy-1-py3-none-any.whl")
     assert [path.read_bytes() for path in made] == first
     with zipfile.ZipFile(made[0]) as file:
-        assert file.namelist() == ["student/a.ipynb", "student/provable_privacy-1-py3-none-any.whl"]
+        wheel = "provable_privacy-1-py3-none-any.whl"
+        assert file.namelist() == ["student/a.ipynb", f"student/{wheel}", "student/README.txt"]
+        assert f'"./{wheel}[sections]" jupyterlab' in file.read("student/README.txt").decode()
         assert file.read("student/a.ipynb") == b"student"

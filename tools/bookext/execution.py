@@ -28,12 +28,16 @@ def notebooks(env, docnames):
 
 def outdated(app, env, added, changed, removed):
     """The pages that nobody changed, but whose cells or checkers ask for another execution."""
+    if app.config.nb_execution_mode == "off":    # a learner's copy is made without running anything
+        return []
     cache, app.checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
     others = notebooks(env, env.found_docs - added - changed - removed)
     return [name for name, (_, nb) in others.items() if not fresh(cache, nb, app.checkers)]
 
 
 def side_by_side(app, env, docnames):
+    if app.config.nb_execution_mode == "off":
+        return
     cache, checkers = get_cache(app.config.nb_execution_cache_path), app.checkers
     todo = [(path, nb) for path, nb in notebooks(env, docnames).values() if not fresh(cache, nb, checkers)]
     if not todo:

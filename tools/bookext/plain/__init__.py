@@ -6,12 +6,17 @@ Words, numbers and links are those of the page, because both come from the same 
 source. Two editions: ``student`` has no solutions and no outputs, ``instructor`` has both and the notes for teaching.
 Claims are in neither. Every Explorer has its default frame as a picture in both, for programs that show saved notebooks
 and run nothing; the instructor's figures are there too. The pages that sections refer to, such as the notation, come
-along as notebooks without code: no link is dead.
+along as notebooks without code: no link is dead. Each edition begins with ``start.ipynb``. ``solutions`` has the
+solutions of each section alone.
+
+If ``execute_notebooks`` is ``off``, nothing runs: pictures come from what the book's build has run, if it has.
 """
 from __future__ import annotations
 
 import base64
 import io
+import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -19,13 +24,16 @@ from posixpath import relpath
 
 import nbformat
 from docutils import nodes
-from jupyter_cache import get_cache
+from nbformat.v4 import new_markdown_cell, new_notebook
 from PIL import Image
 from sphinx.builders import Builder
 
-from bookext.plain.edition import DRAWN, FROM_WHEEL, Edition, page, teaching_notes
+from bookext import launch
+from bookext.cache import Checkers, cache_folder, executed
+from bookext.plain.edition import DRAWN, KERNEL, Edition, alone, page, teaching_notes
 from bookext.plain.markdown import Markdown, Unknown
 
+HERE = Path(__file__).parent
 EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
 PAGES = (
     "data/adult_like", "data/town",
@@ -36,6 +44,12 @@ WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary", "ref
 ALONE = "intro#study-alone"                      # how to open a section: whoever reads a plain notebook has done it
 # part of a zip's name -> its edition
 ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}
+LEAD = {                                         # of start.ipynb
+    "student": "Each section of the book is a notebook with the text of its page and empty cells for your answers.",
+    "instructor": "Each section of the book is a notebook with the text of its page, all solutions, and a plan for a "
+    "class. The students' edition has the same exercises without solutions.",
+}
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg=="      # a white PNG
 STAMP = (2026, 1, 1, 0, 0, 0)                    # of every file in a zip: the same book gives the same bytes
 
 
@@ -77,6 +91,7 @@ class PlainNotebooks(Builder):
             )
             nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
             self.save(nb, edition, docname)
+        self.save(alone(nb, here.solutions), "solutions", docname)
 
     def save(self, nb, edition, docname):
         path = Path(self.outdir, edition, f"{docname}.ipynb")
@@ -90,17 +105,26 @@ class PlainNotebooks(Builder):
             for edition in EDITIONS:
                 self.save(nb, edition, docname)
         for edition in EDITIONS:
+            self.save(self.start(edition), edition, "start")
+        for edition in (*EDITIONS, "solutions"):
             for path in Path(self.outdir, edition).rglob("*.ipynb"):
                 name = path.relative_to(Path(self.outdir, edition)).with_suffix("").as_posix()
-                if name not in (*self.sections(), *PAGES):
+                if name not in (*self.sections(), *PAGES, "start"):
                     path.unlink()
 
     # --------------------------------------------------------------------------------------------- what a section needs
 
     def stills(self, source):
-        """Id of a cell -> what its Explorer or its figures look like, from the notebook as the build has run it."""
-        cache = get_cache(self.config.nb_execution_cache_path)
-        run = cache.get_cache_bundle(cache.match_cache_notebook(source).pk).nb
+        """Id of a cell -> what its Explorer or its figures look like, from the notebook as the build has run it.
+
+        None if the notebooks are not executed, and the book's build has not done it either.
+        """
+        root, cache = Path(self.app.srcdir), Path(self.config.nb_execution_cache_path)
+        if self.config.nb_execution_mode == "off":
+            cache = cache_folder(root, root / "_build")
+        run = executed(cache, source, Checkers(root))
+        if run is None and self.config.nb_execution_mode == "off":
+            return None
         found = {}
         for cell in run.cells:
             for output in cell.get("outputs", ()):
@@ -146,8 +170,30 @@ class PlainNotebooks(Builder):
         )
 
     def install(self):
+        """The version that a notebook needs, and where the release with its tag can be installed from, or nothing."""
+        version = launch.version(Path(self.app.srcdir))
         url = self.config.html_theme_options.get("repository_url", "")
-        return f'%pip install -q "provable-privacy[sections] @ git+{url}"' if url else FROM_WHEEL.format()
+        return version, f"git+{url}@v{version}" if url else ""
+
+    def start(self, edition):
+        """The first page: the sections in their order, and what to do with them."""
+        order = []
+        for chapter in self.env.toctree_includes[self.config.root_doc]:
+            if chapter.startswith("chapters/"):
+                order.append(f"\n**{self.heading(chapter)}**\n")
+                order += [f"- [{self.heading(name)}]({name}.ipynb)" for name in self.env.toctree_includes[chapter]]
+        pages = [f"- [{self.env.titles[name].astext()}]({name}.ipynb)" for name in PAGES]
+        version, _ = self.install()
+        text = (HERE / "start.md").read_text(encoding="utf-8").strip().format(
+            lead=LEAD[edition], order="\n".join(order), pages="\n".join(pages), version=version
+        )
+        parts = re.split(r"\n\n(?=## )", text)
+        cells = [new_markdown_cell(part, id=f"text-{i}") for i, part in enumerate(parts)]
+        return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+
+    def heading(self, docname):
+        title = self.env.titles[docname]
+        return f"{'.'.join(map(str, title['secnumber']))} {title.astext()}"
 
     def works(self):
         if self._works is None:
@@ -167,6 +213,18 @@ class PlainNotebooks(Builder):
         if plans not in self._plans:             # once for all sections of the chapter, and both editions
             self._plans[plans] = self.env.get_and_resolve_doctree(plans, self)
         return teaching_notes(self._plans[plans], section, self.markdown(plans, inside=docname))
+
+
+def stand_in(app, docname, source):
+    """Where nothing runs, a picture for each figure: without one its caption and its number would be lost."""
+    if app.config.nb_execution_mode != "off" or app.env.doc2path(docname, base=False)[-6:] != ".ipynb":
+        return
+    nb = json.loads(source[0])
+    for cell in nb["cells"]:
+        for output in cell.get("outputs", ()):
+            if "".join(output.get("data", {}).get("text/plain", "")).startswith("<Figure "):
+                output["data"]["image/png"] = DOT
+    source[0] = json.dumps(nb)
 
 
 def say_where_to_answer(doctree):
@@ -210,9 +268,16 @@ def pack(folder, wheel, papers=None):
             for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
                 place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
                 file.writestr(zipfile.ZipInfo(place.as_posix(), STAMP), path.read_bytes(), zipfile.ZIP_DEFLATED)
-            for place, text in sorted((papers or {}).get(archive, {}).items()):
+            texts = {"README.txt": how_to_open(Path(wheel).name), **(papers or {}).get(archive, {})}
+            for place, text in sorted(texts.items()):
                 file.writestr(zipfile.ZipInfo(f"{edition}/{place}", STAMP), text, zipfile.ZIP_DEFLATED)
     return made
+
+
+def how_to_open(wheel):
+    """What a person reads who has unpacked the archive and has no notebook program yet."""
+    text = (HERE / "README.txt").read_text(encoding="utf-8")
+    return text.format(wheel=wheel, version=wheel.split("-")[1])
 
 
 def branch(folder, wheel):
@@ -245,3 +310,4 @@ def branch(folder, wheel):
 
 def setup(app):
     app.add_builder(PlainNotebooks)
+    app.connect("source-read", stand_in)

@@ -2,38 +2,34 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import nbformat
 from docutils import nodes
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookext.plain.markdown import Unknown, fold
 
-SETUP = """\
-try:
-    import provable_privacy
-except ImportError:
-    {install}"""
-FROM_WHEEL = """\
-from pathlib import Path
-    here = Path.cwd()
-    wheel = next(path for folder in (here, *here.parents) for path in folder.glob("provable_privacy-*.whl"))
-    %pip install -q "{{wheel}}[sections]\""""
+SETUP = Path(__file__).with_name("first_cell.py").read_text(encoding="utf-8").rstrip()
+MODULES = "matplotlib ipywidgets threadpoolctl opendp dp_accounting riskcal duckdb"      # what it looks for
 
 
 # without one, JupyterLab asks
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 DRAWN = ("Explorer(", "<Figure ")
+WAITING = "Run this cell for the slider.\n"       # below an Explorer's picture, until the cell has run
 
 
 class Edition:
     """One section for students, without solutions, or for instructors, with solutions and notes."""
 
     def __init__(self, source, markdown, secnumber, instructor, stills=None):
-        """``stills``: id of a cell -> the pictures of its Explorer or its figures, for programs that run nothing."""
+        """``stills``: id of a cell -> the pictures of its Explorer or its figures, for programs that run nothing; None
+        if the notebooks were not executed.
+        """
         self.source, self.markdown, self.secnumber, self.instructor = source, markdown, secnumber, instructor
-        self.stills = stills or {}
-        self.cells, self.pending, self.level = [], [], 0
+        self.stills = stills
+        self.cells, self.pending, self.level, self.solutions = [], [], 0, []
 
     def notebook(self, doctree, front, install, works, notes):
         """The whole notebook.
@@ -42,8 +38,8 @@ class Edition:
         ----------
         front : str
             The line under the title that says what this file is.
-        install : str
-            A line that installs dplib where it is missing.
+        install : tuple of str
+            The version that is needed, and from where it can be installed; the address may be empty.
         works : dict
             Key of a citation -> its entry in the bibliography.
         notes : str
@@ -59,7 +55,7 @@ class Edition:
         title, rest = self.cells[0], self.cells[1:]
         title.source += f"\n\n{front}"
         on_top = [new_markdown_cell(notes)] if notes and self.instructor else []
-        cells = [title, *on_top, new_code_cell(SETUP.format(install=install), id="setup"), *rest]
+        cells = [title, *on_top, first_cell(*install), *rest]
         for i, cell in enumerate(cells):
             if cell.cell_type == "markdown":
                 cell.id = f"text-{i}"
@@ -108,11 +104,15 @@ class Edition:
             **({"tags": ["raises-exception"]} if "raises-exception" in tags else {}),
         })
         drawn = [one for one in cell.outputs if one.get("data", {}).get("text/plain", "").startswith(DRAWN)]
-        for output, still in zip(drawn, self.stills.get(cell.id, ()), strict=True):
-            output.data["image/png"] = still
+        explorers = [one for one in drawn if one.data["text/plain"].startswith("Explorer(")]
+        if self.stills is not None:
+            for output, still in zip(drawn, self.stills.get(cell.id, ()), strict=True):
+                output.data["image/png"] = still
         if not self.instructor:
-            cell.outputs = [one for one in drawn if one.data["text/plain"].startswith("Explorer(")]
+            cell.outputs = list(explorers)
             cell.execution_count = None
+        if explorers:
+            cell.outputs.append(new_output("stream", name="stdout", text=WAITING))
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
@@ -132,10 +132,24 @@ class Edition:
     def solution(self, node):
         self.flush()
         if self.instructor:
+            begin = len(self.cells)
             self.say(f"#### {' '.join(node.children[0].astext().split())}")
             for child in node.children[1:]:
                 self.walk(child)
             self.flush()
+            self.solutions += self.cells[begin:]
+
+
+def alone(nb, solutions):
+    """The solutions of a section as a notebook of their own, for who asks for them."""
+    title = new_markdown_cell(f"{nb.cells[0].source.splitlines()[0]}: solutions", id="title")
+    return new_notebook(cells=[title, *solutions], metadata=copy.deepcopy(nb.metadata))
+
+
+def first_cell(version, address):
+    """The cell that installs, folded in JupyterLab and in Colab."""
+    code = SETUP.replace('"WANTED"', f'"{version}"').replace('"ADDRESS"', f'"{address}"').replace("MODULES", MODULES)
+    return new_code_cell(code, id="setup", metadata={"jupyter": {"source_hidden": True}, "cellView": "form"})
 
 
 def page(doctree, markdown):
