@@ -237,7 +237,7 @@ def number(value, what, *, finite=True, whole=False):
     """
     value = float(numbers(value, (), what, finite))
     if whole and math.isfinite(value) and value != round(value):
-        near = f"{math.floor(value):g} or {math.ceil(value):g}"
+        near = f"{math.floor(value)} or {math.ceil(value)}"
         raise Wrong(of(what, f"expected a whole number, got {value:g}: which does what is asked, {near}?"))
     return value
 

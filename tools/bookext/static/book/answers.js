@@ -14,7 +14,7 @@ const answers = (() => {
   const SAME = {"**": "^", "−": "-", "×": "*", "·": "*"};
 
   function number(text) {
-    const not = (why) => new Wrong(`${text.trim().slice(0, 40)} ${why}`);
+    const not = (why) => new Wrong(`“${text.trim().slice(0, 40)}” ${why}`);
     if (/\d,\d/.test(text)) {
       throw not("has a comma: write the decimal point as in 0.5, and 1234 without any mark");
     }
@@ -76,15 +76,17 @@ const answers = (() => {
 
   /* as Python writes it with the format g */
   function shown(value) {
-    const [digits, power] = value.toExponential(5).split("e");
-    const short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
     if (!Number.isFinite(value)) {
       return value < 0 ? "-inf" : "inf";
     }
+    const short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+    const [exact, up] = [60, 5].map((decimals) => value.toExponential(decimals));
+    const even = /\.\d{4}[02468]50*e/.test(exact);          /* a half goes to the even digit */
+    const [digits, power] = (even ? exact.replace(/50*e/, "e") : up).split("e");
     if (power < -4 || power > 5) {
       return `${short(digits)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
     }
-    return short(value.toPrecision(6));
+    return short(Number(`${digits}e${power}`).toPrecision(6));
   }
 
   /* ---- the judge: an entry, and what was said: a text, for a set a list or null, for several entries a list ---- */
@@ -104,7 +106,7 @@ const answers = (() => {
     }
     let said = number(text);
     if (entry.whole && Number.isFinite(said) && !Number.isInteger(said)) {
-      const near = `${shown(Math.floor(said))} or ${shown(Math.ceil(said))}`;
+      const near = `${Math.floor(said)} or ${Math.ceil(said)}`;
       throw new Wrong(`expected a whole number, got ${shown(said)}: which does what is asked, ${near}?`);
     }
     said = entry.unsigned ? Math.abs(said) : said;
@@ -323,8 +325,8 @@ const answers = (() => {
       }
     });
     const cell = [...exercise.querySelectorAll(".cell")].find((one) => /\bcheck\.\w+\(/.test(one.textContent));
-    cell.before(form);
-    cell.classList.toggle("stub", !/\b(lambda|def)\b/.test(cell.textContent));
+    cell.after(form);
+    cell.classList.add(/\b(lambda|def)\b/.test(cell.textContent) ? "posed" : "stub");      /* what a question is about stays */
   }
 
   /* ---- what is done ---- */
@@ -392,8 +394,8 @@ const answers = (() => {
   /* the two answers between which a question chooses, or none */
   function choicesOf(question) {
     const last = question.split(/(?<=[.!?:”"]) /).at(-1);
-    if (question.split("?").length === 2 && YES_OR_NO.test(last) && !/\bor\b/.test(last)) {
-      return ["Yes", "No"];
+    if (YES_OR_NO.test(last)) {
+      return question.split("?").length === 2 && !/\bor\b/.test(last) ? ["Yes", "No"] : [];
     }
     return EITHER.exec(last)?.slice(1, 3) ?? [];
   }
