@@ -493,6 +493,10 @@ const answers = (() => {
       const declared = data.answers[exercise.id];
       declared ? ask(exercise, declared) : offerDone(exercise);
     });
+    const how = document.querySelector("#exercises > p")?.firstChild;
+    if (how?.data && Object.keys(data.answers).length) {
+      how.data = how.data.replace(/^To answer, open/, "Where there is a form, answer on this page. For the other exercises, open");
+    }
     checkYourself();
     guessBefore();
     count();
