@@ -36,7 +36,7 @@ def tell(app, pagename, templatename, context, doctree):
         "places": {"": labels} | {link(pagename, page): labels_of(app, page) for page in behind},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    context["body"] += f'<script type="application/json" id="answers">{text}</script>\n'
+    context["body"] += f'<script type="application/json" id="answers-data">{text}</script>\n'
     app.add_js_file("book/answers.js")
 
 

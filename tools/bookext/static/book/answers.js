@@ -486,7 +486,7 @@ const answers = (() => {
     });
   }
 
-  const block = document.getElementById("answers"), data = block && JSON.parse(block.textContent);
+  const block = document.getElementById("answers-data"), data = block && JSON.parse(block.textContent);
   if (data) {
     load();
     document.querySelectorAll(".exercise.admonition").forEach((exercise) => {
