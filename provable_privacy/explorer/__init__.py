@@ -77,7 +77,8 @@ class Explorer:
         still = {"image/png": base64.b64encode(self.still()).decode(), "text/plain": repr(self)}
         if os.environ.get("DPLIB_STATIC"):
             return {"text/html": self.page(), **still}
-        return {**self.widget()._repr_mimebundle_(), **still}
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
+        return {"application/vnd.jupyter.widget-view+json": view, **still}  # said by ourselves: ipywidgets 7 does not
 
     def still(self) -> bytes:
         """The default frame on paper, as the bytes of a PNG with few colours."""
