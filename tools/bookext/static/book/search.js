@@ -112,7 +112,8 @@ const bookSearch = (() => {
       const [page, , title] = book.places[place];
       const telling = book.titles[place].filter((one) => !book.stop.includes(one) && !HAN.test(one));
       const named = telling.filter((one) => terms.includes(one)).length / Math.max(telling.length, 1);
-      const kind = KINDS.find(([name]) => name.test(book.pages[page]))[1] * (EVERYWHERE.test(title.replace(/^[\d.]+ /, "")) ? 0.6 : 1);
+      const kind = KINDS.find(([name]) => name.test(book.pages[page]))[1]
+        * (EVERYWHERE.test(title.replace(/^[\d.]+ /, "")) || book.pages[page] === "reference/glossary" && named < 1 ? 0.6 : 1);
       const wholePage = named && book.first.get(page) === place ? 1.4 : 1;
       return {place, score: score * kind * wholePage * (0.5 + named) * (had / whole) ** 2, all: had > 0.999 * whole};
     });
@@ -204,7 +205,10 @@ const bookSearch = (() => {
     words.className = "context";
     item.append(words);
     list.append(item);
-    withTexts(place, (passages) => words.append(...excerpt(passages, terms)));
+    withTexts(place, (passages) => {
+      words.append(...excerpt(passages, terms));
+      words.dataset.filled = "";
+    });
   }
 
   function start(data) {
