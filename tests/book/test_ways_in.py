@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
-STUDY_LINE = 'python3 -m venv .venv && .venv/bin/pip install ".[study]" && .venv/bin/jupyter lab intro.ipynb'
+STUDY_LINE = 'python3 -m venv .venv && .venv/bin/pip install ".[study]" && .venv/bin/python tools/study.py'
 NOT_FOR_WINDOWS = [ROOT / "provable_privacy" / name for name in ("rerun.py", "cage.py")]   # there it says so
 OWN_TOOLS = [
     path
