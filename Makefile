@@ -3,7 +3,7 @@
 # make test-all    builds the book and runs every test, and every notebook anew
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
 # make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
-# make lab         opens JupyterLab on the first page and the chapters, with everything in it that they import
+# make lab         makes a learner's copy of the notebooks in my-copy, without loss, and opens it in JupyterLab
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
@@ -27,7 +27,7 @@ pdf: book
 	.venv/bin/python tools/editions.py pdf
 
 lab: .venv/ready
-	.venv/bin/jupyter lab intro.ipynb
+	.venv/bin/python tools/study.py
 
 clean:
 	rm -rf _build
