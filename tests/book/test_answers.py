@@ -262,6 +262,7 @@ def reader(browser, site):
     def open_(page="chapters/definitions/epsilon_dp", width=1280, before="", **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **options)
         contexts.append(context)
+        context.set_default_timeout(20_000)
         window = context.new_page()
         window.on("pageerror", lambda error: errors.append(str(error)))
         if before:

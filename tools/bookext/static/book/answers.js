@@ -256,8 +256,9 @@ const answers = (() => {
   }
 
   function numberField(entry, id, form) {
-    const field = quiet(make("input", {id, form, type: "text", maxlength: 60, autocomplete: "off", autocapitalize: "off", spellcheck: "false"}));
-    const value = make("output", {for: id});
+    const value = make("span", {id: `${id}-value`, class: "value"});
+    const field = quiet(make("input", {id, form, type: "text", maxlength: 60, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      "aria-describedby": value.id}));
     field.addEventListener("input", () => {
       value.textContent = "";
       try {
