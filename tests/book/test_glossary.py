@@ -178,7 +178,7 @@ def test_a_first_tap_shows_a_definition_and_a_second_one_follows_the_link(browse
     page.goto(address + SECTION)
     word_of(page).tap()
     assert len(shown(page)) == 1 and page.url.endswith(SECTION)
-    page.locator("h1").tap()
+    page.locator(".bd-article h1").tap()
     assert shown(page) == []
     word_of(page).tap()
     word_of(page).tap()

@@ -236,8 +236,10 @@ def write(site: Path, names: list[str]):
     for name, text in texts.items():
         (site / FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
     page = site / "search.html"
-    mark = hashlib.sha256(texts["index.js"].encode()).hexdigest()[:8]
-    text = re.sub(r"(search/index\.js)[^\"]*", rf"\1?v={mark}", page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    for script in ("search/index.js", "book/search.js"):       # a browser keeps what has not changed
+        mark = hashlib.sha256((site / "_static" / script).read_bytes()).hexdigest()[:8]
+        text = re.sub(rf'(_static/{re.escape(script)})[^"]*', rf"\1?v={mark}", text)
     page.write_text(text, encoding="utf-8", newline="\n")
 
 

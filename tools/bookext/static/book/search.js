@@ -56,10 +56,14 @@ const bookSearch = (() => {
     }
   }
 
+  function says(word) {
+    return !book.stop.includes(word) && !/^([a-z]|\d+)$/.test(word);
+  }
+
   /* what a question asks for: its words that say something, as roots */
   function wanted(question) {
     const all = [...new Set(wordsOf(question))];
-    const telling = all.filter((word) => !book.stop.includes(word) && !/^([a-z]|\d+)$/.test(word));
+    const telling = all.filter(says);
     return [...new Set((telling.length ? telling : all).map(root))];
   }
 
@@ -110,7 +114,7 @@ const bookSearch = (() => {
     }
     const ranked = [...scores].map(([place, {score, had}]) => {
       const [page, , title] = book.places[place];
-      const telling = book.titles[place].filter((one) => !book.stop.includes(one) && !HAN.test(one));
+      const telling = book.titles[place].filter((one) => says(one) && !HAN.test(one));
       const named = telling.filter((one) => terms.includes(one)).length / Math.max(telling.length, 1);
       const kind = KINDS.find(([name]) => name.test(book.pages[page]))[1]
         * (EVERYWHERE.test(title.replace(/^[\d.]+ /, "")) || book.pages[page] === "reference/glossary" && named < 1 ? 0.6 : 1);
