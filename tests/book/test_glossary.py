@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from bookext import glossary
 from docutils import nodes
-from test_site import PAGES, Reader, address, browser, phone, serve  # noqa: F401 (three fixtures)
+from test_site import AXE, CONTRAST, PAGES, READY, Reader, address, browser, phone, serve  # noqa: F401 (three fixtures)
 
 SECTION = "chapters/definitions/epsilon_dp.html"
 ENTRY = (
@@ -170,6 +170,19 @@ def test_the_box_lies_in_the_window_and_looks_like_the_page(desk):
             assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] >= 0
             assert box["y"] >= of["y"] + of["height"] - 30 or box["y"] + box["height"] <= of["y"] + 2
             desk.keyboard.press("Escape")
+
+
+def test_a_definition_can_be_read(browser, address):  # noqa: F811
+    reader = Reader(browser)
+    reader.open(address + SECTION)
+    word_of(reader.page).hover()
+    reader.page.wait_for_selector("#glossary-word")
+    reader.page.evaluate(AXE)
+    found = [*reader.axe(rules={CONTRAST: {"enabled": False}}), *reader.contrast("light")]
+    reader.page.emulate_media(color_scheme="dark")
+    reader.page.evaluate(READY)
+    assert [*found, *reader.contrast("dark")] == [] and len(shown(reader.page)) == 1
+    reader.context.close()
 
 
 def test_a_first_tap_shows_a_definition_and_a_second_one_follows_the_link(browser, address):  # noqa: F811
