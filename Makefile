@@ -2,6 +2,7 @@
 # make test        builds the book and runs the quick tests, in six minutes on two cores
 # make test-all    builds the book and runs every test, and every notebook anew
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
+# make wheelhouse  adds all packages that the notebooks need, for an install without a network
 # make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
 # make lab         makes a learner's copy of the notebooks in my-copy, without loss, and opens it in JupyterLab
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
@@ -9,7 +10,7 @@
 PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles pandas and matplotlib anew
 
-.PHONY: book test test-all notebooks pdf lab clean
+.PHONY: book test test-all notebooks wheelhouse pdf lab clean
 
 book: .venv/ready
 	@.venv/bin/python tools/bookext/cache.py || .venv/bin/jupyter-book build . -W -n --keep-going
@@ -22,6 +23,9 @@ test-all: book
 
 notebooks: .venv/ready
 	.venv/bin/python tools/editions.py notebooks
+
+wheelhouse: notebooks
+	.venv/bin/python tools/wheelhouse.py
 
 pdf: book
 	.venv/bin/python tools/editions.py pdf
