@@ -251,6 +251,7 @@ def test_together_and_names_are_published_in_order():
 
 # ------------------------------------------------------------------------------------------------------ a reader's page
 
+DENIED = "there is no storage here"
 RIGHT = ["1", "152", "10", "1", "2", "4/2"]
 
 
@@ -273,7 +274,7 @@ def reader(browser, site):
     yield open_
     for context in contexts:
         context.close()
-    assert not errors, errors
+    assert {error for error in errors if error != DENIED} == set()        # the theme's own scripts want a storage
 
 
 def answer(page, texts, exercise="ex-dp-unit"):
@@ -285,17 +286,19 @@ def answer(page, texts, exercise="ex-dp-unit"):
     return form.get_by_role("status").inner_text()
 
 
-def test_an_exercise_is_answered_on_the_page(reader):
+def test_an_exercise_is_answered_on_the_page(reader, says):
+    def python(*numbers):
+        return says(check.dp_unit, dict(zip(check.dp_unit.declared(), numbers, strict=True))).replace("dp_unit: ", "")
+
     page = reader()
     assert page.locator("#ex-dp-unit .cell.stub").is_hidden()
     assert answer(page, [""] * 6) == "○ not attempted yet"
-    wrong = answer(page, ["1", "3", "10", "1", "2", "2"])
-    assert wrong.startswith("✗ number of ratings, add/remove: not 3; the unit is the person")
+    assert answer(page, ["1", "3", "10", "1", "2", "2"]) == python(1, 3, 10, 1, 2, 2)
     assert page.locator("#ex-dp-unit .entry.wrong").inner_text().strip() == "number of ratings, add/remove"
     assert page.locator("#ex-dp-unit [aria-invalid=true]").count() == 1
     assert "is no number" in answer(page, ["1", "many", "10", "1", "2", "2"])
     assert page.locator(".progress-note.head").inner_text().strip() == "0 of 7 exercises done"
-    assert answer(page, RIGHT) == "✓ the same noise costs 1, 2, 10 or 152: the person decides, not the row"
+    assert answer(page, RIGHT) == python(1, 152, 10, 1, 2, 2)
     assert page.locator("#ex-dp-unit [aria-invalid=true]").count() == 0
     assert "1 of 7 exercises done" in page.locator(".progress-note.head").inner_text()
     assert "✓ done" in page.locator("#ex-dp-unit > .admonition-title").inner_text()
@@ -319,12 +322,12 @@ def test_what_is_done_is_told_on_cards_and_the_map_until_it_is_forgotten(reader)
     assert page.evaluate("localStorage['provable-privacy']") == '{"done":[],"said":{}}'
 
 
-NO_STORAGE = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied'); }});"
+NO_STORAGE = f"Object.defineProperty(window, 'localStorage', {{get() {{ throw new DOMException('{DENIED}'); }}}});"
 SPOILT = "try { localStorage.setItem('provable-privacy', '%s'); } catch {}"
 TEXTS = ["5", "{", "null", "[]", '{"done": 3, "said": null}']
 
 
-@pytest.mark.parametrize("before", [NO_STORAGE, *(SPOILT % text for text in TEXTS)])
+@pytest.mark.parametrize("before", [NO_STORAGE, *(SPOILT % text for text in TEXTS)], ids=["none", *TEXTS])
 def test_a_browser_without_storage_or_with_a_spoilt_one(reader, before):
     page = reader(before=before)
     assert answer(page, RIGHT).startswith("✓")
@@ -338,13 +341,13 @@ def test_without_scripts_the_exercise_reads_as_ever(reader):
     assert page.locator("#check-yourself .admonition p").last.is_visible()
 
 
-def test_words_sets_and_several_numbers(reader):
+def test_words_sets_and_several_numbers(reader, says):
     page = reader("chapters/attacks/linkage")
     words = ["re-identification", "attribute", "membership", "reconstruction", "direct leak", "re-identification"]
     for group, word in zip(page.locator("#ex-link-classify [role=radiogroup]").all(), words, strict=True):
         group.get_by_label(word, exact=True).check()
     page.locator("#ex-link-classify form button").click()
-    assert page.locator("#ex-link-classify").get_by_role("status").inner_text().startswith("✓ only two of the six")
+    assert page.locator("#ex-link-classify").get_by_role("status").inner_text().startswith("✓ ")
 
     page = reader("chapters/mechanisms/finite_computers")
     form = page.locator("#ex-fin-bug")
@@ -354,7 +357,7 @@ def test_words_sets_and_several_numbers(reader):
     assert form.locator("input:checked").count() == 1
     form.get_by_label("4", exact=True).check()
     form.get_by_role("button", name="Check").click()
-    assert "an attacker know of the noise" in form.get_by_role("status").inner_text()
+    assert form.get_by_role("status").inner_text() == says(check.fin_bug, {4}).replace("fin_bug: ", "")
 
     page = reader("chapters/definitions/composition")
     assert answer(page, ["0.5", "1", "1", "2", "0.5", "0.6"], "ex-comp-overlap").startswith("✓")
@@ -377,8 +380,8 @@ def test_every_declared_exercise_has_its_form(reader):
 
 def test_a_question_opens_after_an_answer(reader):
     page = reader("chapters/definitions/testing")
-    box = page.locator("#check-yourself .admonition", has_text="Is the claim right?")
-    hidden = box.get_by_text("It is not refuted")
+    box = page.locator("#check-yourself .admonition", has=page.get_by_role("button", name="Yes")).first
+    hidden = box.locator("p").last
     box.locator(".admonition-title").click()
     assert not hidden.is_visible()
     assert page.evaluate("document.activeElement.textContent") == "Yes"
@@ -386,7 +389,7 @@ def test_a_question_opens_after_an_answer(reader):
     page.keyboard.press("Enter")
     assert box.locator(".given").inner_text() == "Your answer: No"
     assert hidden.is_visible()
-    box = page.locator("#check-yourself .admonition", has_text="What does it promise for a habit")
+    box = page.locator("#check-yourself .admonition", has=page.get_by_label("Your answer").locator("input")).first
     box.get_by_role("button", name="Show the answer").click()
     assert "Write one line first" in box.get_by_role("status").inner_text()
     box.get_by_role("button", name="Show the answer").click()
