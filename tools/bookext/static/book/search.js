@@ -118,8 +118,9 @@ const bookSearch = (() => {
       const named = telling.filter((one) => terms.includes(one)).length / Math.max(telling.length, 1);
       const kind = KINDS.find(([name]) => name.test(book.pages[page]))[1]
         * (EVERYWHERE.test(title.replace(/^[\d.]+ /, "")) || book.pages[page] === "reference/glossary" && named < 1 ? 0.6 : 1);
+      const first = terms.includes(telling[0]) ? 1.3 : 1;
       const wholePage = named && book.first.get(page) === place ? 1.4 : 1;
-      return {place, score: score * kind * wholePage * (0.5 + named) * (had / whole) ** 2, all: had > 0.999 * whole};
+      return {place, score: score * kind * first * wholePage * (0.5 + named) * (had / whole) ** 2, all: had > 0.999 * whole};
     });
     ranked.sort((one, other) => other.all - one.all || other.score - one.score || one.place - other.place);
     return {terms, unknown, ranked};
