@@ -11,6 +11,7 @@ delete its file and run the command again. The folder my-copy/solutions has the 
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,15 @@ def bring(folder, files):
     return beside
 
 
+def without_plugin():
+    """The environment of a JupyterLab without the plug-in for authors, which numbers formulas in its own way."""
+    settings = ROOT / "_build" / "study" / "jupyter" / "labconfig"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "page_config.json").write_text('{"disabledExtensions": {"jupyterlab-myst": true}}\n', encoding="utf-8")
+    paths = [str(settings.parent), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-browser", action="store_true", help="make the copy, and do not open it")
@@ -124,7 +134,7 @@ def main():
     if chosen.no_browser:
         print("Your copy is in the folder my-copy. Begin with my-copy/start.ipynb.")
         return
-    subprocess.run([sys.executable, "-m", "jupyterlab", "start.ipynb"], cwd=COPY)
+    subprocess.run([sys.executable, "-m", "jupyterlab", "start.ipynb"], cwd=COPY, env=without_plugin())
 
 
 if __name__ == "__main__":
