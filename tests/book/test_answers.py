@@ -379,8 +379,12 @@ def test_every_declared_exercise_has_its_form(reader):
 
 
 def test_a_question_opens_after_an_answer(reader):
+    def first_box(having):
+        boxes = page.locator("#check-yourself .admonition", has=having)
+        return page.locator("#" + boxes.first.get_attribute("id"))
+
     page = reader("chapters/definitions/testing")
-    box = page.locator("#check-yourself .admonition", has=page.get_by_role("button", name="Yes")).first
+    box = first_box(page.get_by_role("button", name="Yes"))
     hidden = box.locator("p").last
     box.locator(".admonition-title").click()
     assert not hidden.is_visible()
@@ -389,7 +393,7 @@ def test_a_question_opens_after_an_answer(reader):
     page.keyboard.press("Enter")
     assert box.locator(".given").inner_text() == "Your answer: No"
     assert hidden.is_visible()
-    box = page.locator("#check-yourself .admonition", has=page.get_by_label("Your answer").locator("input")).first
+    box = first_box(page.get_by_role("textbox", name="Your answer"))
     box.get_by_role("button", name="Show the answer").click()
     assert "Write one line first" in box.get_by_role("status").inner_text()
     box.get_by_role("button", name="Show the answer").click()

@@ -403,7 +403,7 @@ const answers = (() => {
 
   /* `place(node)` puts the form and later the guess; `open()` shows the answer */
   function guessFirst(key, label, action, choices, place, open) {
-    const form = make("form", {class: "guess", "aria-label": label});
+    const form = make("form", {class: "guess", role: "group", "aria-label": label});
     const note = make("p", {role: "status"});
     const field = quiet(make("input", {type: "text", "aria-label": label, placeholder: label, maxlength: 200, autocomplete: "off"}));
     const give = (words) => {
