@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
@@ -84,6 +85,21 @@ def test_the_study_line_installs_all_that_a_notebook_imports(path):
 def test_an_extra_that_lacks_something_is_noticed():
     assert missing_from("teaching", "import opendp.prelude as dp\nimport numpy") == {"opendp"}
     assert missing_from("study", "from sklearn import svm") == {"sklearn"}
+
+
+# its list of August 2026, of what its kernel imports at the start; another copy of one of these asks for a restart
+COLAB = {
+    "numpy": "2.0.2", "scipy": "1.16.3", "pandas": "2.2.2", "matplotlib": "3.10.0", "pillow": "11.3.0",
+    "ipython": "7.34.0", "ipywidgets": "7.7.1", "threadpoolctl": "3.6.0",
+}
+
+
+def test_nothing_that_colab_has_loaded_is_replaced():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {one.name: one for one in map(Requirement, [
+        *project["dependencies"], *project["optional-dependencies"]["teaching"]])}
+    assert wanted.keys() == COLAB.keys()
+    assert [name for name, one in wanted.items() if COLAB[name] not in one.specifier] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "intro.ipynb", "reference/dplib.md"])
