@@ -404,7 +404,7 @@ def test_an_output_opens_after_a_guess(reader):
     page = reader("chapters/definitions/testing")
     cell = page.locator("#cell-two-counts")
     assert cell.locator(".cell_output").is_hidden()
-    cell.get_by_label("Your guess").locator("input").fill("e, perhaps p")         # a letter that is no command
+    cell.get_by_role("textbox", name="Your guess").fill("e, perhaps p")         # a letter that is no command
     page.keyboard.press("p")
     page.keyboard.press("Enter")
     assert page.locator("dialog[open]").count() == 0

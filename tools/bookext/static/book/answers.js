@@ -403,7 +403,7 @@ const answers = (() => {
 
   /* `place(node)` puts the form and later the guess; `open()` shows the answer */
   function guessFirst(key, label, action, choices, place, open) {
-    const form = make("form", {class: "guess", role: "group", "aria-label": label});
+    const form = make("form", {class: "guess"});
     const note = make("p", {role: "status"});
     const field = quiet(make("input", {type: "text", "aria-label": label, placeholder: label, maxlength: 200, autocomplete: "off"}));
     const give = (words) => {
@@ -431,7 +431,8 @@ const answers = (() => {
       give(String(kept.said[key]).slice(0, 200));
       return;
     }
-    form.append(...(choices.length ? choices.map((word) => make("button", {value: word}, word)) : [field, make("button", {}, action), note]));
+    const buttons = choices.map((word) => make("button", {value: word}, word));
+    form.append(...(buttons.length ? [make("span", {role: "group", "aria-label": label}, ...buttons)] : [field, make("button", {}, action), note]));
     place(form);
     return form;
   }
