@@ -21,9 +21,11 @@ HREF = re.compile(r'(?<= href=")[^"]+')
 BLOCK = re.compile(
     r'<script type="application/json" id="glossary-words">.*?</script>\s*<script [^>]*></script>\n?', re.DOTALL
 )
+FORMULA = re.compile(r'(#(term-\w+)")(><span class="xref std std-term"><span class="math)')
 SCRIPT = Path(__file__).parent / "static/book/glossary.js"
 
 LETTERS = {"ε": ("term-epsilon", r"\varepsilon"), "δ": ("term-delta", r"\delta")}
+NAMES = {name: letter for letter, (name, _) in LETTERS.items()}
 NOT_PROSE = (
     nodes.reference, nodes.title, nodes.literal, nodes.literal_block, nodes.raw, nodes.caption, nodes.citation,
     nodes.math, nodes.math_block,
@@ -114,8 +116,11 @@ def seen_from(meaning: str, page: str) -> str:
 
 
 def with_words(text: str, page: str, known: dict[str, tuple[str, str]], script: str) -> str:
-    """A page with the definitions of the words that it links, and with the script that shows them."""
-    text = BLOCK.sub("", text)
+    """A page with the definitions of the words that it links, and with the script that shows them.
+
+    A link that is a formula has no name for a screen reader: it gets one.
+    """
+    text = FORMULA.sub(lambda link: f'{link[1]} aria-label="{NAMES[link[2]]}"{link[3]}', BLOCK.sub("", text))
     names = sorted(set(WORD.findall(text)) & known.keys())
     if not names:
         return text
