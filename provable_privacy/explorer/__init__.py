@@ -13,7 +13,7 @@ from matplotlib import pyplot
 from PIL import Image
 
 from provable_privacy import style
-from provable_privacy.explorer.drawing import draw, markup, picture, tidy
+from provable_privacy.explorer.drawing import draw, markup, picture, printable, tidy
 from provable_privacy.explorer.page import label, page, picks, plain, raised, show
 
 __all__ = ["Explorer"]
@@ -71,7 +71,7 @@ class Explorer:
 
     def __repr__(self) -> str:
         sliders = ", ".join(f"{label(name)} = {plain(value)}" for name, value in self.default.items())
-        return f"Explorer({sliders}): {self._draw(self.default)[1]}"
+        return f"Explorer({sliders}): {printable(self._draw(self.default)[1])}"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         still = {"image/png": base64.b64encode(self.still()).decode(), "text/plain": repr(self)}

@@ -20,7 +20,7 @@ from PIL import Image
 
 from provable_privacy import style
 
-__all__ = ["PAINTS", "Mark", "draw", "markup", "picture", "tidy"]
+__all__ = ["PAINTS", "Mark", "draw", "markup", "picture", "printable", "tidy"]
 
 UNITS = 10  # in a point
 PLAIN_SIZE = 10  # points: a text of this size needs no attribute
@@ -48,6 +48,8 @@ PAINTS = {
 ALIGNED = {"left": 0, "center": 1, "right": 2, "baseline": 0, "bottom": 0, "center_baseline": 1, "top": 2}
 ANCHORS = ("", ' text-anchor="middle"', ' text-anchor="end"')
 ROUND = Path.unit_circle().codes
+# ends of lines, what moves a terminal or turns a line around, and half a character
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+")
 EXPONENT = re.compile(r"(?<![\w.])(?P<digits>\d+(?:\.\d+)?)e(?P<power>[+-]?\d+)\b")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 POWER = re.compile(r"\$\\mathdefault\{(.*)\}\$")  # what a logarithmic axis writes beside its ticks
@@ -164,7 +166,8 @@ class Renderer(RendererBase):
             self.add(look, body, extent, gc, joins=not fill and stroke[1] == 1)
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        words = spans(s) if ismath else html.escape(tidy(s), quote=False)
+        words = html.escape(tidy(s), quote=False)
+        words = spans(words) if ismath else words
         if words is None:  # a formula: its outlines
             super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
             return
@@ -209,19 +212,23 @@ class Renderer(RendererBase):
         self.add(
             None,
             f'<image x="{extent[0]}" y="{extent[1]}" width="{abs(x1 - x0)}" height="{abs(y1 - y0)}" '
-            'preserveAspectRatio="none" '
-            'style="image-rendering:pixelated" '
+            'preserveAspectRatio="none" image-rendering="pixelated" '
             f'href="data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"/>',
             extent,
             gc,
         )
 
 
+def printable(words):
+    """Words in one line, without characters that nobody sees."""
+    return CONTROL.sub(" ", words)
+
+
 def tidy(words):
-    """A number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05 becomes a
-    power of ten.
+    """Printable words: a number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05
+    becomes a power of ten.
     """
-    return EXPONENT.sub(power_of_ten, re.sub(r"(?<=\d) (?=%)", "\u202f", words))
+    return EXPONENT.sub(power_of_ten, re.sub(r"(?<=\d) (?=%)", "\u202f", printable(words)))
 
 
 def power_of_ten(found):

@@ -2,11 +2,10 @@
 
 import hashlib
 import html
-import importlib.resources
 import json
 import re
 
-from provable_privacy.explorer.drawing import Renderer, draw, markup, picture, tidy
+from provable_privacy.explorer.drawing import Renderer, draw, markup, picture, printable, tidy
 from provable_privacy.explorer.pool import pool
 
 __all__ = ["label", "page", "picks", "plain", "raised", "show"]
@@ -25,12 +24,12 @@ SYMBOLS = {
 
 def label(name):
     """What a slider is called on the page."""
-    return SYMBOLS.get(name, name.replace("_", " "))
+    return SYMBOLS.get(name, printable(name).replace("_", " "))
 
 
 def plain(value):
     """A slider's value in a line of text, as Python prints it."""
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+    return f"{value:g}" if isinstance(value, (int, float)) else printable(str(value))
 
 
 def show(value):
@@ -49,8 +48,8 @@ def raised(sentence):
 
 
 def page(drawn, grids, default, start):
-    """One piece of HTML: controls that stay hidden where scripts do, the first frame, and what the script needs for the
-    others.
+    """One piece of HTML: controls that stay hidden where scripts do, the first frame, and what the page's script
+    (`explorer.js` of the book) needs for the others.
 
     Parameters
     ----------
@@ -71,20 +70,18 @@ def page(drawn, grids, default, start):
         raise ValueError(f"all frames must have one size, got {sorted(sizes)}")
     pieces, rows = pool(frames)
     pieces = [markup(piece) for piece in pieces]
-    data = json.dumps([pieces, list(zip(rows, sentences))], ensure_ascii=False, separators=(",", ":")).replace(
-        "</", "<\\/"
-    )
+    data = json.dumps([pieces, list(zip(rows, sentences))], ensure_ascii=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c")  # no "</script>" and no "<!--" for the parser of the page
     mark = hashlib.sha256(data.encode()).hexdigest()[:6]
     first = picture(*sizes.pop(), "".join(pieces[number] for number in rows[start]), sentences[start])
     longest = html.escape(max(sentences, key=len))
     controls = "".join(control(name, values, values.index(default[name]), mark) for name, values in grids.items())
-    script = importlib.resources.files("provable_privacy.explorer").joinpath("page.js").read_text(encoding="utf-8")
     return (
         f'<div class="explorer"><div class="controls" hidden>{controls}</div>'
         f"<figure>{first}"
         '<figcaption aria-live="polite" '
         f'data-longest="{longest}"><span>{raised(sentences[start])}</span></figcaption></figure>'
-        f'<script type="application/json">{data}</script><script>{script}</script></div>'
+        f'<script type="application/json">{data}</script></div>'
     )
 
 

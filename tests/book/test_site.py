@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import lxml.html
 import pytest
 import yaml
+from bookext import strict
 from playwright.sync_api import sync_playwright
 from printing import chromium
 from weighing import PHONE, asked_for, weight
@@ -81,7 +82,8 @@ def broken_links(pages):
             target = urlsplit(link)
             if target.scheme or target.netloc:
                 continue
-            file = (path.parent / unquote(target.path)).resolve() if target.path else path
+            place = target.path.lstrip("/") if path.name == "404.html" else target.path        # it stands at the top
+            file = (path.parent / unquote(place)).resolve() if place else path
             if not file.is_file():
                 yield f"{path.name}: {link} leads to no file"
             elif target.fragment and file in pages and unquote(target.fragment) not in pages[file].ids:
@@ -233,13 +235,21 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Strict(Quiet):
+    """A server that allows no script and no style inside pages: a browser notes as an error what it refuses."""
+
+    def end_headers(self):
+        self.send_header("Content-Security-Policy", strict.POLICY)
+        super().end_headers()
+
+
 @pytest.fixture(scope="session")
 def serve():
     """Serve folders on this machine, each at an address of its own."""
     servers = []
 
-    def start(folder):
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    def start(folder, handler=Quiet):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}/"
@@ -253,7 +263,7 @@ def serve():
 
 @pytest.fixture(scope="session")
 def address(site, serve):
-    return serve(site)
+    return serve(site, Strict)
 
 
 @pytest.fixture(scope="module")
@@ -522,6 +532,36 @@ def test_without_scripts_the_first_frame_stays(browser, site):
     assert explorer.locator("[role=img] path").count() > 3 and explorer.locator("figcaption").inner_text().strip()
     assert not explorer.locator("input").first.is_visible()
     context.close()
+
+
+DRAWN = """() => [...document.querySelectorAll("article mjx-c, article mjx-mspace, article figure svg *")].map(e => {
+    const {x, y, width, height} = e.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round).join(" ");
+})"""
+
+
+def test_formulas_and_figures_look_the_same_where_no_style_may_stand_in_a_page(browser, site, serve, address):
+    found = []
+    for start in (serve(site), address):
+        reader = Reader(browser)
+        for name in explorer_pages(site)[:3]:
+            reader.open(start + name)
+            found.append(reader.page.evaluate(DRAWN))
+            assert len(found[-1]) > 300 and not reader.noted, reader.noted
+        reader.context.close()
+    assert found[:3] == found[3:]
+
+
+@pytest.mark.parametrize("inside", [
+    "<p style='color: red'>red</p>", "<script>document.title = 'run'</script>", "<style>p { color: red }</style>",
+    "<p onclick='alert(1)'>here</p>", "<img alt='a dot' src='http://127.0.0.2/dot.png'>",
+])
+def test_what_a_strict_server_does_not_allow_is_noticed(inside, browser, tmp_path, serve):
+    (tmp_path / "page.html").write_text(document(inside), encoding="utf-8")
+    reader = Reader(browser)
+    reader.open(f"{serve(tmp_path, Strict)}page.html")
+    assert any("Content Security Policy" in what for what in reader.noted), reader.noted
+    reader.context.close()
 
 
 def heavy(weights):

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from PIL import Image
 
 from provable_privacy import Explorer, style
 from provable_privacy.explorer import live_picture
-from provable_privacy.explorer.drawing import PAINTS, draw, markup
+from provable_privacy.explorer.drawing import PAINTS, draw, markup, printable
 from provable_privacy.explorer.page import plain, raised, show
 from provable_privacy.explorer.pool import pool
 
@@ -26,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "intro.ipynb", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
 MOST_FRAMES = 36
 LIMIT_KB = 20                                    # gzip, all Explorers of a page
-EXPLORER = re.compile(r'<div class="explorer">.*?</script><script>.*?</script></div>', re.DOTALL)
+EXPLORER = re.compile(r'<div class="explorer">.*?</script></div>', re.DOTALL)
 CONTROL = re.compile(
     r'<label><span>(?P<slider>[^<]*)</span><input type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
     r' data-values="(?P<values>[^"]*)"'
@@ -173,7 +174,7 @@ def test_a_poor_explorer_is_refused(draw, grids, default, word):
 @pytest.mark.parametrize(("right", "wrong", "word"), [
     ('<span>1, clever</span>', '<span>2, clever</span>', "not the frame of the start"),
     ('<label><input type="radio"', '<label><input type="radio"', None),
-    ('<path d=\\"', '<path id=\\"a\\" d=\\"', "an id"),
+    ('path d=\\"', 'path id=\\"a\\" d=\\"', "an id"),
 ])
 def test_a_page_that_was_changed_is_refused(right, wrong, word):
     page = Explorer(lambda epsilon, method: bar(height(epsilon, method), f"{epsilon}, {method}"), GRID, DEFAULT).page()
@@ -348,6 +349,57 @@ def test_a_value_reads_as_people_write_it(value, words):
 
 def test_powers_in_words():
     assert raised("odds e^ε < e^2.5, 10^-5.") == "odds e<sup>ε</sup> &lt; e<sup>2.5</sup>, 10<sup>-5</sup>."
+
+
+HOSTILE = [
+    "<script>alert(1)</script>", "<!--<script>", "</script><img src=x onerror=alert(1)>", "a<b&amp;\"'", "]]>",
+    "$\\mathdefault{<script>alert(1)</script>}$", "two\nlines\r\x1b[31m\x07", "\u202egnirts\u2028", "\ud800", "\x00",
+]
+
+
+class Elements(HTMLParser):
+    """The elements and attributes of a page, and its words."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.seen, self.words = set(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen |= {tag, *(f"{tag} {name}" for name, _ in attributes)}
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def handle_comment(self, data):
+        self.seen.add("a comment")
+
+
+def explorer_named(name):
+    """An Explorer that says a name wherever somebody's words can stand."""
+    def draw_named(**values):
+        figure = Figure(figsize=(4, 2))
+        drawn = name if name.isprintable() else "what matplotlib cannot draw"
+        figure.subplots().set_title(drawn)
+        figure.axes[0].set_xticks([0], [drawn])
+        return figure, f"{name}: {list(values.values())}"
+
+    return Explorer(draw_named, {name: [name, f"{name} 2"]}, {name: name})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_stays_a_name_on_the_page_in_the_picture_and_in_the_terminal(name):
+    here = explorer_named(name)
+    usual, found = Elements(explorer_named("a name").page()), Elements(here.page())
+    assert found.seen == usual.seen
+    said = "".join(found.words)
+    assert printable(name) in said and printable(said) == said
+    assert "<!--" not in here.page() and len(explorers_on(here.page())) == 1
+    usual = explorer_named("a name")
+    live, usual = (live_picture(*one._draw(one.default)) for one in (here, usual))
+    assert Elements(live).seen == Elements(usual).seen
+    assert printable(repr(here)) == repr(here) and printable(live) == live
+    here.page().encode()
 
 
 # -------------------------------------------------------------------------------------------------------- with a kernel

@@ -15,6 +15,7 @@
 * exercises that ask for numbers, words and choices are answered on the page, and a reader sees what is done;
 * printed columns are tables, long rows are cards on a phone, and claims have filters;
 * words of the glossary say what they mean where they stand, and a search leads to places and shows their words;
+* every page says its licence, and works where a server allows no script and no style inside pages;
 * small repairs of the theme, here and in ``static/book``.
 """
 from __future__ import annotations
@@ -38,6 +39,7 @@ from bookext import (
     light,
     outputs,
     plain,
+    public,
     quick,
     search,
     sectionmap,
@@ -173,9 +175,11 @@ def setup(app):
     search.setup(app)
     glossary.setup(app)
     answers.setup(app)
+    public.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_css_file("book/present.css", priority=901)
     app.add_js_file("book/book.js")
+    app.add_js_file("book/explorer.js")
     app.add_js_file("book/present.js")
     TocTreeCollector.assign_section_numbers = number_chapters(TocTreeCollector.assign_section_numbers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.util import logging
 
-from bookext import faces, styles
+from bookext import faces, strict, styles
 from bookext.mathematics import SCRIPTS, NotSet, Typesetter, cut_sheet, formulas
 
 logger = logging.getLogger(__name__)
@@ -18,6 +18,7 @@ ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->\s*<script de
 SEARCH = re.compile(r"\s*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js\"></script>")
 # tabs, which no page has; and what only the page that searches, or a chooser of versions, asks
 TABS = re.compile(r"\s*<script data-sd-tabs[^>]*></script>")
+MOVES = re.compile(r"\s*<script[^>]*/explorer\.js[^>]*></script>")
 OPTIONS = re.compile(r"\s*<script>DOCUMENTATION_OPTIONS\.[^<]*</script>")
 # none of the scripts draws anything: the text comes first
 EARLY = re.compile(r"\s*<link rel=\"preload\" as=\"script\"[^>]*>")
@@ -29,19 +30,19 @@ PERCENT = re.compile(r"(?<=\d) (?=%)")
 KEPT_AS_IT_IS = re.compile(r"(<(pre|code|script|style)\b.*?</\2>)", re.DOTALL)
 
 
-def without_scripts(page: str, name: str) -> str:
+def without_scripts(page: str) -> str:
     page = ICONS.sub("", page)
     if 'class="sd-tab' not in page:
         page = TABS.sub("", page)
-    if name == "search.html":
-        return page
+    if 'class="explorer"' not in page:
+        page = MOVES.sub("", page)
     for idle in (SEARCH, OPTIONS, EARLY):
         page = idle.sub("", page)
     return WAITING.sub('<script defer src="', page)
 
 
 def finish(app, exception):
-    """Make the finished pages light: take out scripts, set formulas, join style sheets."""
+    """Make the finished pages light and strict: take out scripts, set formulas, join style sheets."""
     if exception or app.builder.format != "html":
         return
     site = Path(app.outdir)
@@ -52,9 +53,10 @@ def finish(app, exception):
     }
     if not any(link["path"] != styles.JOINED for page in written.values() for link in styles.LINK.finditer(page)):
         return                                   # nothing was written
-    pages = {path: without_scripts(page, path.name) for path, page in written.items()}
+    pages = {path: without_scripts(page) for path, page in written.items()}
     sheet = set_formulas(pages, site, app.config.mathjax3_config or {})
     sheet += faces.rules(pages.values(), site / Path(styles.JOINED).parent)
+    sheet += strict.move(pages, site)
     styles.join(pages, site, sheet)
     for path, page in pages.items():
         if page != written[path]:
@@ -85,6 +87,7 @@ def remove_unused(pages, site: Path):
     static = site / "_static"
     for path in {*static.glob("scripts/fontawesome*"), *static.rglob("*.map"), *(site / styles.ICON_FONTS).iterdir()}:
         path.unlink()
+    shutil.rmtree(static / "locales", ignore_errors=True)       # of the theme, for builds in other languages
     if not any(SCRIPTS.search(page) for page in pages):
         shutil.rmtree(static / "mathjax", ignore_errors=True)
 

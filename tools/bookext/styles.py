@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bookext.fonts import cut
 
-LINK = re.compile(r'[ \t]*<link [^>]*?href="(?:\.\./)*(?P<path>_static/[^"?]*\.css)[^"]*"[^>]*>\n?')
+LINK = re.compile(r'[ \t]*<link [^>]*?href="(?:\.\./)*(?P<path>_static/(?!strict/)[^"?]*\.css)[^"]*"[^>]*>\n?')
 JOINED = "_static/light/book.css"
 OWN_CLASSES = {"sphinx-design": "sd-", "sphinx-thebe": "thebe"}      # the classes that each of these sheets is for
 

@@ -87,10 +87,16 @@ function printInInk() {
   });
 }
 
+/* the theme's button for it */
+function printOnDemand() {
+  each("[data-print]", (button) => button.addEventListener("click", () => window.print()));
+}
+
 printInInk();
 
 document.addEventListener("DOMContentLoaded", () => {
   nameSidebarArrows();
+  printOnDemand();
   markSidebar();
   unhideWords();
   emptyCorners();

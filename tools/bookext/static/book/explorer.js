@@ -1,4 +1,7 @@
-(box => {
+/* The Explorers of a page: a control that moves shows the frame for where all controls stand. */
+"use strict";
+
+for (const box of document.querySelectorAll(".explorer")) {
   const [pieces, frames] = JSON.parse(box.querySelector("script").textContent);
   const picture = box.querySelector("svg"), words = box.querySelector("figcaption span");
   const controls = box.querySelector(".controls"), rows = controls.querySelectorAll("[type=range], [role=radiogroup]");
@@ -28,4 +31,4 @@
   controls.hidden = false;
   controls.addEventListener("input", show);
   addEventListener("pageshow", show);
-})(document.currentScript.parentNode);
+}
