@@ -4,13 +4,14 @@
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
 # make wheelhouse  adds all packages that the notebooks need, for an install without a network
 # make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
+# make release     gathers what is published in _build/release, with checksums
 # make lab         makes a learner's copy of the notebooks in my-copy, without loss, and opens it in JupyterLab
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
 
 PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles pandas and matplotlib anew
 
-.PHONY: book test test-all notebooks wheelhouse pdf lab clean
+.PHONY: book test test-all notebooks wheelhouse pdf release lab clean
 
 book: .venv/ready
 	@.venv/bin/python tools/bookext/cache.py || .venv/bin/jupyter-book build . -W -n --keep-going
@@ -29,6 +30,9 @@ wheelhouse: notebooks
 
 pdf: book
 	.venv/bin/python tools/editions.py pdf
+
+release: book notebooks pdf
+	.venv/bin/python tools/release.py
 
 lab: .venv/ready
 	.venv/bin/python tools/study.py

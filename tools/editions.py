@@ -10,6 +10,7 @@
 They are written into _build/notebooks and _build/pdf. Run it with the Python of .venv (make notebooks and make pdf do).
 """
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -28,17 +29,29 @@ def command(builder):
     return [*book, "--builder", "custom", "--custom-builder", builder]
 
 
+def set_the_date():
+    """Let tools write the time of the last commit into files, so that the same commit gives the same bytes."""
+    done = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.stdout.strip():
+        os.environ.setdefault("SOURCE_DATE_EPOCH", done.stdout.strip())
+
+
+def make_wheel(root, folder):
+    """The wheel of both packages, made by the pinned setuptools."""
+    shutil.rmtree(root / "build", ignore_errors=True)        # where setuptools would find modules that are gone
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    wheels = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*wheels, "--wheel-dir", folder, root], check=True)
+    wheel, = folder.glob("*.whl")
+    return wheel
+
+
 def notebooks():
     folder = ROOT / "_build" / "notebooks"
     subprocess.run(command("notebooks"), cwd=ROOT, check=True)
-    shutil.rmtree(ROOT / "build", ignore_errors=True)        # where setuptools would find modules that are gone
-    for old in folder.glob("*.whl"):
-        old.unlink()
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True
-    )
-    wheel, = folder.glob("*.whl")
-    branch(folder, wheel)
+    wheel = make_wheel(ROOT, folder)
+    shutil.copy(ROOT / "LICENSE", branch(folder, wheel))
     for made in pack(folder, wheel, papers()):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
 
@@ -53,10 +66,12 @@ the same notebooks, with `course/questions_with_answers.md` and a command that d
 
 
 def papers():
-    """What an archive holds besides notebooks: the question bank, or how to get it."""
+    """What an archive holds besides notebooks: its licence, how to cite it; the question bank, or how to get it."""
+    always = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("LICENSE", "CITATION.cff")}
     return {
-        "instructor": questionbank.edition(),
-        "instructor-open": {"course/README.md": OPEN},
+        "student": always,
+        "instructor": always | questionbank.edition(),
+        "instructor-open": always | {"course/README.md": OPEN},
     }
 
 
@@ -82,6 +97,7 @@ def main():
         "pages", nargs="*", metavar="PAGE"
     )
     chosen = parser.parse_args()
+    set_the_date()
     if chosen.edition == "notebooks":
         notebooks()
     else:

@@ -104,8 +104,20 @@ def test_with_an_address_a_section_opens_its_plain_notebook(tmp_path):
     assert section["Report an error"].startswith(f"{MADE_UP}/issues/new?title=chapters%2Fattacks%2Flinkage")
     assert section["Repository"] == MADE_UP
     assert set(links["intro"]) == {"Source of this page", "Report an error", "Repository"}
-    assert '<link rel="canonical" href="https://a-university.github.io/provable.privacy/chapters/' in (
-        html / "chapters/attacks/linkage.html").read_text(encoding="utf-8")
+    here = "https://a-university.github.io/provable.privacy"
+    page = (html / "chapters/attacks/linkage.html").read_text(encoding="utf-8")
+    assert f'<link rel="canonical" href="{here}/chapters/attacks/linkage.html"' in page
+    assert f'<meta property="og:url" content="{here}/chapters/attacks/linkage.html"' in page
+    picture = re.search(r'<meta property="og:image" content="(.*?)"', page)[1]
+    assert picture.startswith(here) and (html / picture.removeprefix(f"{here}/")).stat().st_size > 1000
+    sitemap = (html / "sitemap.xml").read_text(encoding="utf-8")
+    names = ["chapters/attacks/index", "chapters/attacks/linkage", "intro"]
+    assert re.findall("<loc>(.*?)</loc>", sitemap) == [f"{here}/{name}.html" for name in names]
+    assert f"Sitemap: {here}/sitemap.xml\n" in (html / "robots.txt").read_text(encoding="utf-8")
+    lost = BeautifulSoup((html / "404.html").read_text(encoding="utf-8"), "html.parser")
+    found = {one.get("href") or one.get("src") for one in lost.select("link[href], a[href], script[src], img[src]")}
+    assert "/provable.privacy/intro.html" in found
+    assert all(one.startswith(("/provable.privacy/", "#", "https://")) for one in found), found
 
 
 def test_an_address_that_is_none_stops_the_build_with_one_line(tmp_path):
@@ -146,7 +158,7 @@ def test_a_workflow_only_calls_what_the_repository_has(name):
 def test_a_tag_publishes_what_the_commands_make():
     build = WORKFLOWS["publish.yml"]["jobs"]["build"]["steps"]
     made = [step["run"] for step in build if step.get("run", "").startswith("make")]
-    assert made == ["make book", "make notebooks", "make pdf"]
+    assert made == ["make release"] and "release: book notebooks pdf" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert WORKFLOWS["publish.yml"][True] == {"push": {"tags": ["v*"]}}          # YAML reads `on` as true
     assert WORKFLOWS["tests.yml"]["jobs"]["tests"]["steps"][-1] == {"run": ".ci/run"}
 
@@ -156,7 +168,8 @@ def test_the_version_is_the_same_wherever_it_has_to_stand():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## (\S+), (\d{4}-\d\d-\d\d|not yet published)$", changes, re.MULTILINE)
-    assert citation["version"] == newest[1] == version
+    about = set(re.findall(r"[Vv]ersion (\d[\d.]*\d)", (ROOT / "reference/about.md").read_text(encoding="utf-8")))
+    assert citation["version"] == newest[1] == version and about == {version}
     assert newest[2] in (str(citation["date-released"]), "not yet published")
 
 

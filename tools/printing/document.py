@@ -35,7 +35,7 @@ IDLE = (
     "filters",
     "above-input",
 )  # code that the page shows only on demand
-MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
+MATHEMATICS = re.compile(r"^(?:mjx-|\.(?:MJX|TEX|s-)|@font-face \{ font-family: MJX).*$", re.MULTILINE)
 ADDRESS = re.compile(r'url\("(?!data:)([^"]+)"\)')
 
 
@@ -299,6 +299,7 @@ class Document:
         if not self.pages:
             raise NotBuilt(f"the book has no page {', '.join(wanted)}")
         self.book, self.author, self.whole = config["title"], config["author"], not wanted
+        self.year = config.get("copyright", "")
         self.contents, self.headings, self.heads, self.body = [], [], [], []
         if len(self.pages) > 1:
             self.headings.append("Contents")
@@ -364,13 +365,15 @@ class Document:
                 *self.heads,
             ]
         )
-        front = self.cover() if self.whole else ""
+        front, body = self.cover() if self.whole else "", "".join(self.body)
+        if not self.whole:  # inside of the last part: outside it would begin a page
+            body = f"{body.removesuffix('</section>')}{self.colophon()}</section>"
         if len(self.pages) > 1:
             front += self.list_of_contents()
         return (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(self.title)}</title>'
             f"<style>{sheet}</style></head>"
-            f"<body>{front}<main>{''.join(self.body)}</main></body></html>"
+            f"<body>{front}<main>{body}</main></body></html>"
         )
 
     def cover(self) -> str:
@@ -378,7 +381,22 @@ class Document:
         return (
             f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
             '<p class="subtitle">An executable introduction to differential privacy</p>'
-            f'<p class="edition">{html.escape(self.author)}<br>{self.version()}</p></section>'
+            f'<p class="edition">{html.escape(self.author)}<br>{self.version()}</p></section>{self.colophon()}'
+        )
+
+    def colophon(self) -> str:
+        """What a reader may do with it, and how to name it: behind the cover, or after the last page of a part."""
+        author = html.escape(self.author[:1].upper() + self.author[1:])
+        named = ", ".join(filter(None, [self.version(), self.year]))
+        licence = "https://creativecommons.org/licenses/by/4.0/"
+        return (
+            f'<section class="colophon{" leaf" * self.whole}"><p>© {self.year} {html.escape(self.author)}. '
+            "Text, figures and data: Creative Commons Attribution 4.0, "
+            f'<a href="{licence}">{licence}</a>. Code: MIT licence.</p>'
+            f"<p>To cite: {author}. <i>{html.escape(self.book)}: "
+            f"an executable introduction to differential privacy</i>. {named}.</p>"
+            "<p>Set in STIX, DejaVu and the fonts of MathJax, which are under licences of their own.</p>"
+            "</section>"
         )
 
     def version(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -195,6 +196,8 @@ def finish(path: Path, document: Document):
             SUBJECT,
         )
         del pdf.docinfo["/Creator"]  # the version of the browser, which the producer tells, too
+        made = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or time.time()))
+        pdf.docinfo["/CreationDate"] = pdf.docinfo["/ModDate"] = time.strftime("D:%Y%m%d%H%M%SZ", made)
         name_outline(pdf, document.headings)
         pdf.Root.Lang = pikepdf.String("en")
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
