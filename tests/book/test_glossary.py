@@ -174,7 +174,7 @@ def test_the_box_lies_in_the_window_and_looks_like_the_page(desk):
             word.scroll_into_view_if_needed()
             desk.mouse.move(0, 0)
             word.hover()
-            desk.wait_for_function("document.querySelector('#glossary-word')")
+            desk.wait_for_selector("#glossary-word")
             box, of = desk.locator("#glossary-word").bounding_box(), word.bounding_box()
             assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] >= 0
             assert box["y"] >= of["y"] + of["height"] - 30 or box["y"] + box["height"] <= of["y"] + 2

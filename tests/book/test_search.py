@@ -113,9 +113,8 @@ def searcher(browser, address):  # noqa: F811
     def ask(question):
         """Where the first places are, their excerpts, and what is said of the search."""
         reader.open(f"{address}search.html?q={quote(question)}")
-        reader.page.wait_for_function("document.querySelector('#search-status').textContent")
-        reader.page.wait_for_function(
-            "[...document.querySelectorAll('#search-results .context')].every(one => 'filled' in one.dataset)")
+        reader.page.locator("#search-status:not(:empty)").wait_for()
+        reader.page.locator("#search-results .context:not([data-filled])").first.wait_for(state="detached")
         items = reader.page.locator("#search-results li")
         links = items.locator("a").evaluate_all("all => all.map(one => one.href)")
         assert reader.noted == []
