@@ -360,6 +360,8 @@ def test_words_sets_and_several_numbers(reader, says):
     assert form.get_by_role("status").inner_text() == says(check.fin_bug, {4}).replace("fin_bug: ", "")
 
     page = reader("chapters/definitions/composition")
+    assert answer(page, ["0.5", "1", "1", "2", "0.5", "0.7"], "ex-comp-overlap").startswith("✗")
+    assert page.locator("#ex-comp-overlap [aria-invalid=true]").input_value() == "0.7"
     assert answer(page, ["0.5", "1", "1", "2", "0.5", "0.6"], "ex-comp-overlap").startswith("✓")
     page = reader("chapters/f_dp/trade_offs")
     assert page.locator("#ex-tf-conditions .cell .cell_input").is_visible()         # the drawings are the question

@@ -192,7 +192,7 @@ const answers = (() => {
       } catch (found) {
         const words = [name, found.message].filter(Boolean).join(": ");
         if (!(found instanceof Missing)) {
-          throw Object.assign(found, {message: words, place});
+          throw Object.assign(found, {message: words, path: [place, ...(found.path ?? [])]});
         }
         missing.push(words);
       }
@@ -202,7 +202,7 @@ const answers = (() => {
     }
   }
 
-  /* the mark, the words, and the place of the entry that is wrong */
+  /* the mark, the words, and the place of the entry that is wrong, with that of its part */
   function verdict([praise, pairs], said) {
     try {
       judgeAll(pairs, said);
@@ -212,7 +212,7 @@ const answers = (() => {
         return {mark: "○", words: found.message ? `${found.message} not attempted yet; the rest is right` : "not attempted yet"};
       }
       if (found instanceof Wrong) {
-        return {mark: "✗", words: found.message, place: found.place};
+        return {mark: "✗", words: found.message, path: found.path};
       }
       throw found;
     }
@@ -314,12 +314,14 @@ const answers = (() => {
     form.append(make("div", {class: "end"}, make("button", {}, "Check"), said));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const {mark, words, place} = verdict(declared, rows.map((one) => one.read()));
+      const {mark, words, path = []} = verdict(declared, rows.map((one) => one.read()));
       said.className = {"✓": "right", "✗": "wrong", "○": "open"}[mark];
       said.replaceChildren(`${mark} ${words}`);
       rows.forEach(({node, fields}, here) => {
-        node.classList.toggle("wrong", here === place);
-        fields.filter((field) => field.type === "text").forEach((field) => field.setAttribute("aria-invalid", here === place));
+        node.classList.toggle("wrong", here === path[0]);
+        fields.filter((field) => field.type === "text").forEach((field, part) => {
+          field.setAttribute("aria-invalid", here === path[0] && part === (path[1] ?? part));
+        });
       });
       if (mark === "✓") {
         setDone(id, true);
