@@ -203,6 +203,19 @@ def test_a_sheet_stays_for_the_class_that_it_is_for(site):
     assert "sd-card" in finish(site)[2]
 
 
+def test_rules_for_classes_that_nothing_has_are_left_out():
+    sheet = (
+        ".seen{a:1}.gone{a:2}.gone p,.seen b,p:not(.gone){a:3}@media print{.gone{a:4}.seen .said{a:5}}"
+        '@keyframes k{from{a:6}50.5%{a:7}}p::before{content:"} .gone {"}[data-x=".gone"]{a:8}:is(.gone,.seen) i{a:9}'
+        ".w-1\\/2{a:10}.w-1\\/3{a:11}:is(:not(.gone),.gone) u,.gone{a:12}"
+    )
+    assert styles.without_idle_rules(sheet, ['<p class="x seen w-1/2">gone</p>'], ['add("said")']) == (
+        ".seen{a:1}.seen b,p:not(.gone){a:3}@media print{.seen .said{a:5}}"
+        '@keyframes k{from{a:6}50.5%{a:7}}p::before{content:"} .gone {"}[data-x=".gone"]{a:8}:is(.gone,.seen) i{a:9}'
+        ".w-1\\/2{a:10}:is(:not(.gone),.gone) u,.gone{a:12}"
+    )
+
+
 def test_a_page_written_later_joins_the_others(site):
     first = finish(site)
     assert finish(site) == first                 # nothing was written

@@ -17,6 +17,12 @@ IMPORT = re.compile(r"""@import\s*(?:url\()?["']([^"']+?)(?:\?[^"']*)?["']\)?\s*
 ADDRESS = re.compile(r"""url\((?!["']?(?:data:|#|https?:))["']?([^"')]+)["']?\)""")
 FACE = re.compile(r"@font-face\s*\{[^{}]*\}")
 ICON_RULE = re.compile(r'(?:\.fa-[\w-]+(?::{1,2}before)?,?)+\{(?:--fa:"[^"]*"(?:;--fa--fa:"[^"]*")?|content:"[^"]*")\}')
+BLOCK = re.compile(r'(?P<head>[^{}]+)\{(?P<body>(?:[^{}"]|"(?:[^"\\]|\\.)*")*)\}')
+FRAME = re.compile(r"\s*(?:from|to|[\d.]+%)")
+BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+NESTED = re.compile(r"\([^()]*\(")
+COMMA = re.compile(r",(?![^()]*\))")
+CLASS = re.compile(r"\.((?:[\w-]|\\.)+)")
 ICON_FONTS = "_static/vendor/fontawesome/webfonts"
 ICON_FONT = "fa-solid-900"                       # the others draw brands, and outlines
 
@@ -26,7 +32,8 @@ def join(pages: dict[Path, str], site: Path, mathematics: str):
     order = max(([match["path"] for match in LINK.finditer(text)] for text in pages.values()), key=len)
     order = [path for path in order if path != JOINED and styles_something(path, pages.values())]
     sheet = "\n".join(STRING_OR_COMMENT.sub(lambda match: match[1] or "", read(site, path)) for path in order)
-    sheet = with_few_icons(sheet, pages.values(), site) + mathematics
+    scripts = [path.read_text(encoding="utf-8") for path in sorted((site / "_static").rglob("*.js"))]
+    sheet = without_idle_rules(with_few_icons(sheet, pages.values(), site), pages.values(), scripts) + mathematics
     target = site / JOINED
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(sheet, encoding="utf-8", newline="\n")
@@ -36,6 +43,26 @@ def join(pages: dict[Path, str], site: Path, mathematics: str):
             up = "../" * (len(path.relative_to(site).parts) - 1)
             link = f'    <link rel="stylesheet" type="text/css" href="{up}{JOINED}?v={mark}" />\n'
             pages[path] = text[:first.start()] + link + LINK.sub("", text[first.start():])
+
+
+def without_idle_rules(sheet: str, pages, scripts) -> str:
+    """Without selectors that need a class which no page has and no script names: half of the theme's."""
+    known = {word for page in pages for classes in re.findall(r'class="([^"]*)"', page) for word in classes.split()}
+    known |= {word for script in scripts for word in re.findall(r"[\w-]+", script)}
+
+    def is_met(selector):
+        before = None
+        while before != selector:                # what stands in brackets may be missing, as in :not(.name)
+            before, selector = selector, BRACKETS.sub("", selector)
+        return known.issuperset(name.replace("\\", "") for name in CLASS.findall(selector))
+
+    def cut(rule):
+        if "@" in rule["head"] or FRAME.match(rule["head"]) or NESTED.search(rule["head"]):
+            return rule[0]
+        kept = [one for one in COMMA.split(rule["head"]) if is_met(one)]
+        return f"{','.join(kept)}{{{rule['body']}}}" if kept else ""
+
+    return BLOCK.sub(cut, sheet)
 
 
 def styles_something(path: str, pages) -> bool:
