@@ -647,7 +647,7 @@ def test_the_page_shows_a_third_of_the_bank_and_is_the_one_that_is_written():
 def test_no_answer_and_no_private_question_is_in_the_book(site):
     assert "course/bank" not in TOC
     files = [path for path in site.rglob("*") if path.is_file()]
-    assert not [path for path in files if path.name.startswith(("answers", "bank"))]
+    assert not [path for path in files if path.name.startswith(("bank", "questions_with"))]
     for path in files:
         if path.suffix in (".html", ".js", ".txt", ".md") and ("course" in path.parts or path.name == "searchindex.js"):
             assert list(given_away(path.read_text(encoding="utf-8"))) == [], path
