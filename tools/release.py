@@ -37,7 +37,7 @@ def bill(made: Path):
     subprocess.run([program / "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", pins], check=True)
     subprocess.run([
         program / "cyclonedx-py", "requirements", ROOT / "requirements.txt", "--pyproject", ROOT / "pyproject.toml",
-        "--output-reproducible", "--outfile", made,
+        "--output-reproducible", "--output-file", made,
     ], check=True)
 
 
