@@ -225,9 +225,7 @@ def printable(words):
 
 
 def tidy(words):
-    """Printable words: a number keeps its per cent sign when a line ends, in the picture as in the words around it; 1e-05
-    becomes a power of ten.
-    """
+    """Printable words. A number keeps its per cent sign when a line ends, and 1e-05 becomes a power of ten."""
     return EXPONENT.sub(power_of_ten, re.sub(r"(?<=\d) (?=%)", "\u202f", printable(words)))
 
 
