@@ -47,7 +47,7 @@ TENSOR_MISTAKES = {
     "this is the smaller of the two curves; an attacker who sees both outputs can do better than with either alone":
         _apart(min),
     "this is the larger of the two curves": _apart(max),
-    "two values of beta are multiplied; the attacker does not spend alpha twice, and may accuse when one test does":
+    "this multiplies the two values of beta, and so spends alpha twice, once on each output":
         _apart(lambda f, g: f * g),
     "this is T(Q, P): the two laws are exchanged":
         lambda one, other, alpha: _tradeoff(*_joint(one, other)[::-1], alpha),
@@ -114,7 +114,7 @@ def _equal_mu(rule):
 
 
 SHARE_MISTAKES = {
-    "these are the variances; noise is asked for by its standard deviation": lambda *case: _sigmas(*case) ** 2,
+    "these are the variances; return the standard deviations": lambda *case: _sigmas(*case) ** 2,
     "each release spends the whole mu, and someone sees all of them": _equal_mu(lambda n: 1),
     "the mu add up in squares, not as they are, and less noise will do": _equal_mu(lambda n: n),
     "every release got the same mu, and that is not the least total variance": _equal_mu(math.sqrt),
@@ -233,7 +233,7 @@ TRUE_PRICE = _price(lambda phases, delta: max(_both(phases, delta)))
 TRAINING_MISTAKES = {words: _price(bill) for words, bill in {
     "this is the limit once more; it is an approximation and here it promises too much":
         _gaussian(lambda q, sigma, times: q**2 * times * math.expm1(1 / sigma**2)),
-    "this is one direction only; in the other one the same steps cost more":
+    "this is one direction only; in the other direction the same steps cost more":
         lambda phases, delta: min(_both(phases, delta)),
     "each step was symmetrised before it was multiplied: safe, but each direction has a product of its own":
         lambda phases, delta:
@@ -261,4 +261,4 @@ def prod_vendor(honest_epsilon):
     on_cases(honest_epsilon, TRAININGS, TRUE_PRICE, TRAINING_MISTAKES, rtol=2e-5, alike=2e-4, what="epsilon",
              accepts=lambda got, right, *case: right <= got < right * (1 + 5e-4), otherwise=_not_the_price,
              show=lambda phases, delta: f"phases {phases}, delta = {delta:g}")
-    return "what the product of all steps needs; for this noise presence costs more, but in general ask both directions"
+    return "what the product of all steps needs; here the same direction always costs more, but in general compute both"

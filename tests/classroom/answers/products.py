@@ -145,7 +145,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.prod_tensor, lambda one, other, a: min(single(one, a), single(other, a)), "smaller of the two curves"),
     (check.prod_tensor, lambda one, other, a: max(single(one, a), single(other, a)), "larger of the two curves"),
     (check.prod_tensor, lambda one, other, a: max(0.0, single(one, a / 2) + single(other, a / 2) - 1), "a better test"),
-    (check.prod_tensor, lambda one, other, a: single(one, a) * single(other, a), "multiplied"),
+    (check.prod_tensor, lambda one, other, a: single(one, a) * single(other, a), "spends alpha twice"),
     (check.prod_tensor, lambda one, other, a: tensor(one[::-1], other[::-1], a), "exchanged"),
     (check.prod_tensor, lambda one, other, a: tensor(one[::-1], other, a), "best test misses"),
     (check.prod_tensor, lambda one, other, a: single(one, 1 - single(other, a)), "group privacy"),
