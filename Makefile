@@ -1,5 +1,5 @@
 # make book        builds the book into _build/html
-# make test        builds the book and runs the quick tests, in six minutes on two cores
+# make test        builds the book and runs the quick tests, in about ten minutes on two cores
 # make test-all    builds the book and runs every test, and every notebook anew
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
 # make wheelhouse  adds all packages that the notebooks need, for an install without a network
