@@ -109,7 +109,8 @@ class Book:
         for name in ("one", "three"):
             self.write(name, CODE[name])
         (project / "words.md").write_text("# Words", encoding="utf-8")
-        config = SimpleNamespace(nb_execution_cache_path=str(project / "cache"), nb_execution_timeout=1)
+        cache = str(project / "cache")
+        config = SimpleNamespace(nb_execution_mode="cache", nb_execution_cache_path=cache, nb_execution_timeout=1)
         self.app = SimpleNamespace(srcdir=project, config=config)
         monkeypatch.setattr(execution, "single_nb_execution", self.execute)
 

@@ -53,9 +53,12 @@ def move(pages: dict[Path, str], site: Path) -> str:
 
 
 def joined(head: str) -> str:
-    """The small scripts of a head as one, where the first stands: those in files are deferred, and come after it."""
+    """The small scripts of a head as one, where the first stands: those in files are deferred, and come after it.
+
+    The theme's script wants a storage and stops where a browser has none: it comes last.
+    """
     bodies = [found["body"].strip() for found in INSIDE.finditer(head) if is_script(found)]
-    whole = "\n".join(dict.fromkeys(bodies))
+    whole = "\n".join(sorted(dict.fromkeys(bodies), key=lambda body: "localStorage" in body))
     places = iter(range(len(bodies)))
     return INSIDE.sub(
         lambda found: found[0] if not is_script(found) else "" if next(places) else f"<script>{whole}</script>", head
