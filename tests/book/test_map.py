@@ -22,7 +22,7 @@ MODULES = {name: importlib.import_module(f"dplib.{name}") for name in NAMES}
 FUNCTION = re.compile(rf"\b((?:{'|'.join(MODULES)})\.\w+)")
 REFERENCE = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 TERM = re.compile(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`")
-ENTRY = re.compile(r"^(\S.*)\n    .*\(\{(?:prf:)?ref\}`([\w-]+)`\)\.$", re.MULTILINE)
+ENTRY = re.compile(r"^(\S.*)\n(?:    .*\n)*?    .*\(\{(?:prf:)?ref\}`([\w-]+)`\)\.$", re.MULTILINE)
 
 
 def prose(cells):
