@@ -47,7 +47,7 @@ class OnlyInPart(NotAttempted):
 
 CHECKERS: dict[str, str] = {}  # name -> the module of its section, in the order in which the section asks
 _listeners = [print]
-_heard: dict[str, bool] = {}  # name -> whether an answer was right, of the checkers that were asked in this session
+_heard: dict[str, bool] = {}  # name -> whether an answer was right, of the checkers that were asked by this kernel
 _noted: list = []  # where `ask` puts what answers return, while somebody wants to see it before it is read
 
 
@@ -98,7 +98,7 @@ def checker(judge):
 
 
 def progress():
-    """Say how many exercises are right so far, of each section of which an answer was checked in this session."""
+    """Say how many exercises are right so far, of each section of which an answer was checked by this kernel."""
     for section in dict.fromkeys(CHECKERS[name] for name in _heard):
         names = [name for name, module in CHECKERS.items() if module == section]
         missing = ", ".join(name for name in names if not _heard.get(name))
