@@ -14,9 +14,7 @@ logger = logging.getLogger(__name__)
 
 # the style sheet draws every icon by itself; the script, half of a page's weight, draws them a second time
 ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->\s*<script defer[^>]*fontawesome\.js[^>]*></script>")
-# the index of all words is for the page that searches; a search from anywhere else leads there
-SEARCH = re.compile(r"\s*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js\"></script>")
-# tabs, which no page has; and what only the page that searches, or a chooser of versions, asks
+# tabs, which no page has; and what only a chooser of versions asks
 TABS = re.compile(r"\s*<script data-sd-tabs[^>]*></script>")
 MOVES = re.compile(r"\s*<script[^>]*/explorer\.js[^>]*></script>")
 OPTIONS = re.compile(r"\s*<script>DOCUMENTATION_OPTIONS\.[^<]*</script>")
@@ -36,7 +34,7 @@ def without_scripts(page: str) -> str:
         page = TABS.sub("", page)
     if 'class="explorer"' not in page:
         page = MOVES.sub("", page)
-    for idle in (SEARCH, OPTIONS, EARLY):
+    for idle in (OPTIONS, EARLY):
         page = idle.sub("", page)
     return WAITING.sub('<script defer src="', page)
 
