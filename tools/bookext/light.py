@@ -14,6 +14,8 @@ logger = logging.getLogger(__name__)
 
 # the style sheet draws every icon by itself; the script, half of a page's weight, draws them a second time
 ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->\s*<script defer[^>]*fontawesome\.js[^>]*></script>")
+# Sphinx asks for an index of its own on every page; the book's search has another
+SEARCH = re.compile(r"\s*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js\"></script>")
 # tabs, which no page has; and what only a chooser of versions asks
 TABS = re.compile(r"\s*<script data-sd-tabs[^>]*></script>")
 MOVES = re.compile(r"\s*<script[^>]*/explorer\.js[^>]*></script>")
@@ -34,7 +36,7 @@ def without_scripts(page: str) -> str:
         page = TABS.sub("", page)
     if 'class="explorer"' not in page:
         page = MOVES.sub("", page)
-    for idle in (OPTIONS, EARLY):
+    for idle in (SEARCH, OPTIONS, EARLY):
         page = idle.sub("", page)
     return WAITING.sub('<script defer src="', page)
 
