@@ -21,9 +21,9 @@ MADE = ("notebooks/*.whl", "notebooks/provable-privacy-student.zip", "notebooks/
 
 
 def pages(site: Path, made: Path):
-    """The built pages as one file; the same bytes for the same pages."""
+    """The built pages as one file; the same bytes for the same pages, whatever the folder that they were built in."""
     with zipfile.ZipFile(made, "w") as file:
-        for path in sorted(path for path in site.rglob("*") if path.is_file()):
+        for path in sorted(path for path in site.rglob("*") if path.is_file() and path.name != ".buildinfo"):
             place = zipfile.ZipInfo(f"{made.stem}/{path.relative_to(site).as_posix()}", STAMP)
             file.writestr(place, path.read_bytes(), zipfile.ZIP_DEFLATED)
 

@@ -5,7 +5,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from bookext import search
-from test_site import LIMIT_KB, PAGES, Reader, address, browser, serve  # noqa: F401 (three fixtures)
+from test_site import GENERATED, LIMIT_KB, PAGES, Reader, address, browser, serve  # noqa: F401 (three fixtures)
 from weighing import asked_for, weight
 
 # ----------------------------------------------------------------------------------------------------- what it reads
@@ -218,7 +218,7 @@ def test_a_book_on_a_disk_is_searched_too(browser, site):  # noqa: F811
 def test_every_page_can_be_found(site):
     text = (site / search.FOLDER / "index.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("bookSearch.start(").rstrip().removesuffix(");"))
-    assert set(index["pages"]) == set(PAGES) - {"genindex", "py-modindex", "search"}
+    assert set(index["pages"]) == set(PAGES) - set(GENERATED)
     assert {index["pages"][page] for page, _, _ in index["places"]} == set(index["pages"])
 
 
