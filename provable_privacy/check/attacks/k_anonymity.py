@@ -19,7 +19,8 @@ __all__ = ["kan_entropy", "kan_intersect", "kan_mend", "kan_mondrian", "kan_orde
 
 # ------------------------------------------------------------------------------------------------ what k = 20 is worth
 
-@entries("one row in twenty, and for a quarter of the people a bet at 19 to 1 or better: k counts rows, not secrets")
+@entries("for a quarter of the people the odds are 19 to 1 or better, although each row hides among twenty: k "
+         "counts rows, not secrets")
 def kan_risk():
     """`answer`: "row" -> chance of the right row in a class of 20, "certain" -> people, "likely" -> share of people."""
     rich = (adult := data.load("adult_like")).Target == ">50K"
@@ -88,8 +89,8 @@ def _as_small_as_ours(label, df, qi, k):
                     "these columns")
     loss, least = (int((np.bincount(labels) ** 2).sum()) for labels in (label, anonymity.mondrian(df, qi, k=k)))
     if loss > 1.15 * least:
-        raise Wrong(f"the squares of your class sizes add up to {loss}, of ours to {least}; some part could still be "
-                    "cut, perhaps in another column or beside the median")
+        raise Wrong(f"the squares of your class sizes add up to {loss}, and those of ours to {least}. Some class "
+                    "can still be cut, perhaps by another column or beside the median")
 
 
 @checker
@@ -335,15 +336,15 @@ def kan_intersect(certain):
         another = _has_other(first, second) if doubtful else None
         for person in doubtful:
             if another(person, said[person]):
-                raise Wrong(f"person {person} could have another of {len(left[person])} values; you were lucky, and "
-                            "luck is not certainty")
+                raise Wrong(f"person {person} could have another of {len(left[person])} values. Your value is right "
+                            "by luck; report only values that are certain")
         if missed := sorted(set(counted) - set(said), key=lambda person: (len(left[person]), person)):
             person = missed[0]
             more = f"person {person} is certain too: in both classes only {counted[person]!r} occurs"
             if len(left[person]) > 1:
-                more = (f"{len(missed)} more are certain: in both classes of person {person} occur "
-                        f"{sorted(left[person])}, and all but {counted[person]!r} are used up by people whose value is "
-                        "proved")
+                more = (f"{len(missed)} more are certain. In both classes of person {person} these values occur: "
+                        f"{sorted(left[person])}. All of them except {counted[person]!r} belong to people whose "
+                        "value is proved already")
             raise Wrong(f"{len(said)} people named, but {more}")
         total += len(counted)
     people = sum(len(truth) for *_, truth in RELEASES)

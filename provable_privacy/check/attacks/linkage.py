@@ -25,7 +25,8 @@ def link_classify():
     """`answer`: case -> one of GOALS."""
     return {
         "roll": OneOf(GOALS, "re-identification", "a name was put beside a row"),
-        "class": OneOf(GOALS, "attribute", "nobody knows which row is the uncle's; what was learned all the same?"),
+        "class": OneOf(GOALS, "attribute", "nobody knows which row is the uncle's, but what do we still learn "
+                                           "about him?"),
         "model": OneOf(GOALS, "membership", "no row was read; what was learned is that she was in it"),
         "counts": OneOf(GOALS, "reconstruction", "not one person: the rows themselves came back from totals"),
         "disk": OneOf(GOALS, "direct leak", "nothing had to be worked out: the names were there"),
@@ -215,9 +216,9 @@ def link_mend(names_for):
         for label, name in got.items():
             match.judge(label, name)
         if missed := match.right.keys() - got.keys():
-            raise Wrong(f"{len(missed)} of {len(match.right)} rows match one voter and only that one, and got no name, "
-                        f"for example row {min(missed)}; two voters may have one name, and only the columns of `on` "
-                        "count")
+            raise Wrong(f"{len(missed)} of {len(match.right)} rows match exactly one voter, and you gave them no "
+                        f"name, for example row {min(missed)}. Two voters may have the same name: compare voters by "
+                        "the columns of `on` only")
     return "a name where two rows match only each other"
 
 
@@ -279,11 +280,11 @@ def link_score(find):
     mistaken = sum(got is not None and got != who for got, (who, _) in zip(answers, present))
     invented = sum(got is not None for got in answers[30:])
     if invented > 1:
-        raise Wrong(f"{right} of 30 people found, but you named {invented} of the 30 who are not in the table: "
-                    "somebody is always first, ask by how much")
+        raise Wrong(f"{right} of 30 people found, but you named {invented} of the 30 who are not in the table. Some "
+                    "candidate always comes first; ask how far it is ahead of the second")
     if mistaken > 1:
         raise Wrong(f"{mistaken} of 30 people got the pseudonym of somebody else")
     if right < 27:
-        raise Wrong(f"{right} of 30 people found, 27 wanted: two of the eight clues are wrong, so a candidate may miss "
-                    "two, and dates are off by up to 14 days")
+        raise Wrong(f"{right} of 30 people found, 27 wanted. Two of the eight clues are wrong, so a candidate may "
+                    "miss two clues; and dates may be wrong by up to 14 days")
     return "nearly all found, hardly anybody named who is absent"

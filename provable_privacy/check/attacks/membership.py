@@ -35,9 +35,10 @@ def mem_score(score):
             mine.append(found)
             best.append(known)
         if np.mean(mine) < np.mean(best) - 0.15:
-            raise Wrong(f"with {d} markers and {n} members it finds {np.mean(mine):.0%} of the members at 5 % false "
-                        f"positives, and tracing {np.mean(best):.0%}; does it ask for each marker whether release and "
-                        "target lie on the same side of the population, and how far out the release is?")
+            raise Wrong(f"with {d} markers and {n} members your score finds {np.mean(mine):.0%} of the members at 5 "
+                        f"% false positives, and tracing finds {np.mean(best):.0%}. For each marker ask two things: "
+                        "do the release and the target lie on the same side of the population? How far is the "
+                        "release from it?")
     return "about as many members as tracing finds, in studies with 800 and 1,500 markers"
 
 
@@ -65,8 +66,8 @@ def _missed(got, right, members, strangers, fpr):
     if got > right and np.isclose(got, np.mean(members >= line)):
         many = (f"a quantile as the line accuses {np.sum(strangers >= line)} of {len(strangers)} strangers, more than "
                 "allowed; count who is at or above the line")
-    few = (f"{right:.3f} can be found; try all lines, not one quantile alone: also a line that no stranger passes, and "
-           "one that accuses just the allowed share")
+    few = (f"{right:.3f} can be found. Try every line, not one quantile alone: also a line that no stranger passes, "
+           "and a line that accuses exactly the allowed share")
     return f"{many}: equal scores pass together" if got > right else few
 
 
@@ -94,8 +95,9 @@ def mem_base():
         "coin": entry(5 / 6, {
             "95 % is how many strangers are not accused, which is another question": 0.95, found: 0.25, odds: 5}),
         "town": entry(5 / 1004, {
-            "that is the probability times 5, and it is the odds that are multiplied; or the right answer rounded too "
-            "far: give five decimals": 0.005, found: 0.25, odds: 5 / 999, close: 5 / 1005}),
+            "that is the probability times 5, and it is the odds that are multiplied by 5. If you multiplied the "
+            "odds, your answer is rounded too far: give five decimals": 0.005,
+            found: 0.25, odds: 5 / 999, close: 5 / 1005}),
         "ratio": entry(999, {close: 1000}),
     }
 
@@ -230,9 +232,9 @@ def _grows_with_the_columns(private_means):
         raise Wrong(f"on {n:,} rows of {d} columns: {reason}") from None
     near = np.quantile(np.abs(np.array(means) - WIDE.mean(axis=0)), 0.9)
     if near < 0.18 * d / n:
-        raise Wrong(f"on {n:,} rows of {d} columns nine means in ten are within {near:.2g} of the exact ones at ε = 1, "
-                    "and no answer that keeps ε is so near: the noise has to grow with the number of columns, however "
-                    "many there are")
+        raise Wrong(f"on {n:,} rows of {d} columns nine means in ten are within {near:.2g} of the exact means at ε "
+                    "= 1. No answer that keeps ε comes so near: the noise must grow with the number of columns, "
+                    "however many there are")
 
 
 @checker

@@ -86,8 +86,8 @@ def rec_tight(answer):
     for group in map(np.array, product((0, 1), repeat=8)):
         name, counts = f"for the group {''.join(map(str, group))}", (int(group @ one), int(group @ two))
         if abs(counts[0] - counts[1]) > 2:
-            raise Wrong(f"{name} the true counts are {counts[0]} and {counts[1]}: no answer is within 1 of both; let "
-                        "the vectors disagree in both directions, equally often")
+            raise Wrong(f"{name} the true counts are {counts[0]} and {counts[1]}, so no answer is within 1 of both. "
+                        "Choose vectors that differ in both directions, equally often")
         said = float(ask(answer[2], group.copy()))
         if not all(abs(said - count) <= 1 + 1e-9 for count in counts):
             raise Wrong(f"{name} the answer {said:g} is not within 1 of both true counts, {counts[0]} and {counts[1]}")
@@ -197,8 +197,8 @@ def rec_mend(rmse):
                     "it take them from somewhere else?") from None
     on_cases(rmse, ASKED, _error(lambda error: np.sqrt(np.mean(error**2))), ERRORS, what="the error",
              show=lambda queries, *_: f"{len(queries)} questions", otherwise=lambda got, right, *_:
-             f"the answers to the same questions are off by {right:.3f}: compare with queries @ bits, and take the "
-             "root of the mean of the squares, one for each question")
+             f"the answers to the same questions are off by {right:.3f}. Compare them with queries @ bits: square "
+             "the differences, take the mean, then the root")
     return "the error of these answers, on these questions"
 
 
@@ -236,7 +236,8 @@ def _again(largest):
 
 MISTAKES = {
     "there is no noise at all: 240 such answers are the table": _noise(lambda most, m, n: 0),
-    "here each answer has the noise 1/ε, as if it were alone; together they cost as many ε as one person is in groups":
+    "each answer has noise of scale 1/ε, as if it were the only answer. A person who is in several groups is in "
+    "several answers, and together these cost that many times ε":
         _noise(lambda most, m, n: 1),
     "one noise serves all answers: the difference of two answers is exact": _noise(lambda most, m, n: most, shared()),
     "two answers have noise of the same size: their sum or their difference is exact":
@@ -248,10 +249,11 @@ MISTAKES = {
         _noise(lambda most, m, n: m / 2),
     "the noise grows like the root of the number of groups, as for the distance in L2: Laplace noise needs L1":
         _noise(lambda most, m, n: m**0.5),
-    "the noise is made for the distance in L2, the root of the number of groups that one is in: Laplace noise needs L1":
+    "the noise is scaled by the distance in L2, which is the root of the number of groups that a person is in. "
+    "Laplace noise needs the distance in L1":
         _noise(lambda most, m, n: most**0.5),
-    "the noise grows with the number of people, of all or of a group; what counts is how many answers one of them can "
-    "move": _noise(lambda most, m, n: n),
+    "the noise grows with the number of people, in all or in a group. What counts is how many answers one person "
+    "can change": _noise(lambda most, m, n: n),
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
         _noise(lambda most, m, n: most / 2**0.5),
     "normal noise satisfies no ε at all, its tails fall too fast": _noise(lambda most, m, n: 2**0.5 * most, normal),
@@ -320,8 +322,9 @@ def _gives_few_bits_away(answer, epsilon, calls):
         found += int(((solve @ answers > 0.5) == bits).sum())
     if bdtrc(found - 1, calls * n, ceiling) < 1e-9:
         raise Wrong(f"from the answers to {m:,} random questions at ε = {epsilon:g} least squares finds "
-                    f"{found / calls / n:.0%} of {calls * n:,} bits, and no attack on answers that keep ε finds more "
-                    f"than {ceiling:.0%}: the noise has to grow with the groups that one is in, however many")
+                    f"{found / calls / n:.0%} of {calls * n:,} bits. No attack on answers that keep ε finds more "
+                    f"than {ceiling:.0%}: the noise must grow with the number of groups that a person is in, "
+                    "however many")
 
 
 @checker

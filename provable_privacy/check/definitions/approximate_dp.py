@@ -180,8 +180,9 @@ RELEASES = {
     "the threshold is ln(1/2δ)/ε, which lets a count of 0 pass with probability δ; but the last person makes the count "
     "1":
         _releasing(threshold=lambda e, d: math.log(0.5 / d) / e),
-    "the threshold is above 1 + ln(1/2δ)/ε, such as 1 + ln(1/δ)/ε, which a noisy 1 passes with probability δ/2 only: "
-    "private, but more categories are lost than necessary": _releasing(threshold=lambda e, d: 1 + math.log(1 / d) / e),
+    "the threshold is higher than 1 + ln(1/2δ)/ε. At 1 + ln(1/δ)/ε, for example, a noisy 1 passes with probability "
+    "δ/2 only. This is private, but it loses more categories than necessary":
+        _releasing(threshold=lambda e, d: 1 + math.log(1 / d) / e),
     "delta is divided by the number of categories: private, but each person is in one category only, so more are lost "
     "than necessary": lambda counts, e, d, rng: RELEASE(counts, e, d / max(len(counts), 1), rng),
     "the noise has half the scale it needs": _releasing(0.5),
@@ -192,13 +193,13 @@ RELEASES = {
         _releasing(2.0, lambda e, d: 1 + 2 * math.log(0.5 / d) / e),
     "nothing is held back: a category with one person in it is always there, and delta is 1":
         _releasing(threshold=lambda e, d: -math.inf),
-    "a category that does not pass is printed with a 0: that it is printed at all gives a single person away; leave it "
-    "out":
+    "a category that does not pass is printed with a 0. That it is printed at all reveals a single person: leave "
+    "it out":
         _releasing(zeros=True),
     "every positive noisy count is published: the category of a single person comes out most of the time":
         _releasing(threshold=lambda e, d: 0.0),
-    "the category of a single person hardly ever comes out, as where the exact count is compared with the threshold: a "
-    "noisy 1 has to pass with probability delta": _releasing(exact=True),
+    "the category of a single person hardly ever comes out. Do you compare the exact count with the threshold? A "
+    "noisy 1 must pass with probability delta": _releasing(exact=True),
     "a category whose exact count passes always comes out: only the noisy count may decide whether it does":
         _releasing(sure=True),
     "a second noise was drawn for the number that is published: this is a second release, with an epsilon of its own":
@@ -321,8 +322,9 @@ def _promised(got, right, epsilon, delta, at):
     if got > right:
         return f"it is safe, but less is enough: {right:.6g}"
     if at > epsilon:
-        return (f"it does not follow: a catastrophe with probability {delta:g} keeps the promise and never improves. A "
-                "Gaussian does better, but the pair alone does not say that it is one")
+        return (f"it does not follow: a mechanism that publishes everything with probability {delta:g} also keeps "
+                "this promise, and at any smaller δ it has no finite ε. A Gaussian does better, but the pair (ε, "
+                "δ) alone does not say which mechanism it is")
     return f"it does not follow: a mechanism that keeps the promise needs {right:.6g} there"
 
 

@@ -37,8 +37,8 @@ def comp_crossover(first_win):
     """`first_win(epsilon, delta)`: smallest k with eps sqrt(2 k ln(1/delta)) + k eps (e^eps - 1) < k eps, or None."""
     for epsilon, delta in WINS:
         if ask(first_win, epsilon, delta) is None:
-            raise Wrong(f"epsilon = {epsilon:g}, delta = {delta:g}: there is such a k, because the square root grows "
-                        "more slowly than k, and e^epsilon - 1 is below 1")
+            raise Wrong(f"epsilon = {epsilon:g}, delta = {delta:g}: there is such a k, because the square root "
+                        "grows more slowly than k, and e^epsilon - 1 is below 1")
     on_cases(first_win, WINS, _first(), FIRST_MISTAKES, whole=True, rtol=0, what="k", otherwise=lambda got, right, *_:
              f"advanced composition {'does not win yet' if got < right else f'already wins at {right:,}'}")
     for epsilon, delta in NEVER:
@@ -160,8 +160,8 @@ COUNTS = {
     "the noise is half of what it must be": noisy(_bounded, lambda users, most, epsilon: most / epsilon / 2),
     "the scale is upside down: it is sensitivity divided by epsilon":
         noisy(_bounded, lambda users, most, epsilon: epsilon / most),
-    "there is no noise where nobody is in the table, as with one noise for each user: always add one to the "
-    "whole answer": lambda users, most, epsilon, rng:
+    "there is no noise when the table is empty. Do you add one noise for each user? Add one noise to the whole "
+    "answer, always": lambda users, most, epsilon, rng:
         _bounded(users, most, epsilon) + rng.laplace(scale=most / epsilon, size=len(_sizes(users))).sum(),
     "normal noise has no ε at all: its tails fall too fast":
         noisy(_bounded, lambda users, most, epsilon: 2**0.5 * most / epsilon, normal),
@@ -169,8 +169,9 @@ COUNTS = {
         noisy(lambda users, most, epsilon: len(users), _scale),
     "`most` bounds the whole table, not each user": noisy(lambda users, most, epsilon: min(len(users), most), _scale),
     "users are counted, not their ratings": noisy(lambda users, most, epsilon: len(_sizes(users)), _scale),
-    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 "
-    "it is), or nearly that of an absolute value (which errs more than it needs): cut at 0 instead":
+    "near 0 the results are distributed as if noise were drawn again until the result is not negative, or as if "
+    "the absolute value were taken. Drawing again is not private, because how often it happens depends on the "
+    "count; an absolute value has a larger error than necessary. Set negative results to 0 instead":
         again(COUNT, lambda out, *table: out < 0),
 }
 
@@ -230,7 +231,7 @@ LEDGERS = [                                      # (what, total, steps, what is 
     ("a release is charged", 1.0, [0.25], 0.75),
     ("0.8 is more than the 0.75 that is left; a refused release is not charged", 1.0, [0.25, No(0.8)], 0.75),
     ("all that is left can be spent", 1.0, [0.25, No(0.8), 0.75], 0.0),
-    ("a negative loss would refill the purse", 1.0, [0.5, No(-1.0), No({A: 0.1, B: -1.0})], 0.5),
+    ("a negative loss would add to the budget", 1.0, [0.5, No(-1.0), No({A: 0.1, B: -1.0})], 0.5),
     *((f"a loss of {bad:g} must change nothing", 1.0, [0.5, No(bad), No({A: 0.1, B: bad})], 0.5)
       for bad in (0.0, math.nan, math.inf)),
     ("three times 0.1 must fit into 0.3: compare with a little tolerance", 0.3, [0.1, 0.1, 0.1], 0.0),
@@ -320,8 +321,8 @@ def _watch_the_tolerance(MyLedger):
     for price in (1e-9, 1e-10, 1e-11, 1e-12, 1e-13):         # a tolerance for all of them together ends soon
         sold = _sold(empty, price)
         if sold == 1200:
-            raise Wrong("the tolerance is granted anew at each call: an empty ledger sells any number of releases of "
-                        f"{price:g}; compare the sum of all losses with the total")
+            raise Wrong("each call allows the tolerance anew, so an empty ledger sells any number of releases of "
+                        f"{price:g}. Compare the sum of all losses with the total")
         if sold * price > 2e-9:
             raise Wrong(f"the tolerance is too large: an empty ledger sells {sold:,} releases of {price:g}")
     ask(nearly.spend, 1 - 4e-8)

@@ -48,7 +48,7 @@ def _most_moved(departments):
 # ------------------------------------------------------------------------------------------------------ exact epsilon
 
 FIVE = {                                         # mechanism -> its law in both worlds, and a hint
-    "ninety": ([0.9, 0.1], [0.1, 0.9], "one outcome has probability 0.9 in one world and 0.1 in the other"),
+    "ninety": ([0.9, 0.1], [0.1, 0.9], "one outcome has probability 0.9 on one table and 0.1 on the other"),
     "die": ([5 / 6, 1 / 6], [1 / 6, 5 / 6],
             "the coin tells the truth too, half of the time: the truth has probability 4/6 + 1/6"),
     "brave": ([1.0, 0.0], [0.5, 0.5], "look at the outcome yes: how likely is it in each of the two worlds?"),
@@ -68,7 +68,8 @@ def dp_epsilon():
     return {name: entry(*case) for name, case in FIVE.items()}
 
 
-@entries("from 10 % to 23 %, from an even bet to 73 %; twice or for a family of three it is much more")
+@entries("from 10 % to 23 %, and from 50 % to 73 %. For two releases or for a family of three the change is much "
+         "larger")
 def dp_belief():
     """`answer`: question -> probability, for a release at epsilon = 1."""
     def belief(prior, epsilon, hint):
@@ -136,8 +137,8 @@ def dp_means():
     return {
         "clamped": Number(
             _grid(_clamped),
-            "the mean moves by 0.1 and the noise has scale 0.1; what is done to the output afterwards costs nothing, "
-            "and gains nothing here",
+            "the mean moves by 0.1, and the noise has scale 0.1. What is done to the output afterwards costs "
+            "nothing; here it does not make epsilon smaller either",
             {"under replace one value moves by at most 1, so the mean by at most 0.1, not 0.2": 2}, tolerance=6e-4),
         "truncated": Number(
             math.inf, "in the two worlds the outputs lie in two different intervals: is there an output that only one "
@@ -149,8 +150,8 @@ def dp_means():
             {"1.2 is the ratio and 0.2 its excess over 1; epsilon is its logarithm": 0.2}, tolerance=6e-4),
         "chosen": Number(
             _grid(_chosen),
-            "the exponent moves by at most 0.5, and the density's normalising factor moves too; compare the means 0 "
-            "and 0.1 at the outcome 0",
+            "the exponent moves by at most 0.5, and the density's normalising factor moves too. Compare the "
+            "densities for the means 0 and 0.1 at the outcome 0",
             {"1 is what the general theorem allows; here the normalising factor changes by less, so the smallest "
              "epsilon is below 1": 1,
              "the exponent alone gives 0.5; the normalising factor depends on the mean as well": 0.5}, tolerance=6e-4),
@@ -184,26 +185,28 @@ RESPONSES = {
     "too little noise: a lie must be one of the *other* answers, or the truth gets a second chance and epsilon is "
     "larger":
         _answering(lie=lambda rng, k, n: rng.integers(0, k, n)),
-    "too little noise: e^ε/(e^ε + 1) is the truth's probability for two answers only; with k answers each lie is "
-    "rarer, so the ratio of truth to lie is larger than e^ε": _answering(lambda e, k: e / (e + 1)),
+    "too little noise: e^ε/(e^ε + 1) is the probability of the truth for two answers only. With k answers each lie "
+    "is rarer, so the ratio of the two probabilities is larger than e^ε": _answering(lambda e, k: e / (e + 1)),
     "too little noise: your reports cost 2ε": _answering(lambda e, k: e**2 / (e**2 + k - 1)),
     "private, but more noise than needed: your reports cost only ε/2":
         _answering(lambda e, k: e**0.5 / (e**0.5 + k - 1)),
     "private, but more noise than needed: the denominator is e^ε + k − 1, not e^ε + k":
         _answering(lambda e, k: e / (e + k)),
-    "to keep the truth with probability (e^ε − 1)/(e^ε + k − 1) is right if otherwise *any* answer is drawn, the truth "
-    "too; yours draws one of the others":
+    "keeping the truth with probability (e^ε − 1)/(e^ε + k − 1) is right if otherwise *any* answer is drawn, also "
+    "the true one. Yours draws one of the other answers":
         _answering(lambda e, k: (e - 1) / (e + k - 1)),
     "a lie is always the next answer: then most pairs of report and truth are impossible, an infinite loss":
         _answering(lie=lambda rng, k, n: np.ones(n, int)),
-    "one coin for everybody: all tell the truth together or lie together, so whoever knows one true answer knows all; "
-    "toss for each person": _answering(same=lambda n: np.zeros(n, int)),
-    "one coin for everybody: all tell the truth together or lie together, though each with a lie of their own; toss "
-    "for each person":
+    "one coin for all people: they all tell the truth together or all lie together. Whoever knows one true answer "
+    "then knows all of them. Toss a coin for each person": _answering(same=lambda n: np.zeros(n, int)),
+    "one coin for all people: they all tell the truth together or all lie together, each with a lie of their own. "
+    "Toss a coin for each person":
         _answering(one_coin=True),
-    "neighbours in the list share their coins, so the reports are not independent and reveal more together":
+    "neighbours in the list share their coins. Then the reports are not independent, and two reports together "
+    "reveal more":
         _answering(same=lambda n: np.arange(n) // 2 * 2),
-    "people half a list apart share their coins, so the reports are not independent and reveal more together":
+    "people half a list apart share their coins. Then the reports are not independent, and two reports together "
+    "reveal more":
         _answering(same=lambda n: np.arange(n) % (n // 2)),
     "the reports are in another order than the people":
         lambda values, k, epsilon, rng: rng.permutation(_answering()(values, k, epsilon, rng)),
@@ -278,8 +281,8 @@ SURVEY_MISTAKES = {
     "that is the error of the share of yes among the reports; the estimate divides it by 2p − 1":
         _people_for(lambda p: p * (1 - p)),
     "you divide by 2p − 1 once, and the variance needs it squared": _people_for(lambda p: p * (1 - p) / (2 * p - 1)),
-    "you took 1/4 for the variance of a report, as if the people were drawn at random too; they are fixed, and only "
-    "their coins are random":
+    "you took 1/4 for the variance of a report, as if the people were drawn at random too. The people are fixed; "
+    "only their coins are random":
         _people_for(lambda p: p * (1 - p) / (2 * p - 1) ** 2 + 0.25),
 }
 
@@ -344,8 +347,9 @@ RELEASES = {
     "the noise has the right scale as a standard deviation, but a Laplace scale is smaller than that by √2":
         _release(lambda u, s, B, e: B / e / 2**0.5),
     "normal noise has no ε at all: its tails fall too fast": _release(lambda u, s, B, e: 2**0.5 * B / e, draw="normal"),
-    "near 0 the results have the law of noise that is drawn again while the result is negative (which tells how near 0 "
-    "it is), or nearly that of an absolute value (which errs more than it needs): cut at 0 instead":
+    "near 0 the results are distributed as if noise were drawn again until the result is not negative, or as if "
+    "the absolute value were taken. Drawing again is not private, because how often it happens depends on the "
+    "count; an absolute value has a larger error than necessary. Set negative results to 0 instead":
         _release(again=True),
 }
 

@@ -158,9 +158,9 @@ def audit_split(my_audit):
         bounds = _bounds(my_audit, run, n, times, 25)
         wrong = int((bounds > loss + 1e-9).sum())
         if wrong > int(np.floor(bdtrik(1 - LEVEL / 3, len(bounds), 0.05))) + 1:
-            raise Wrong(f"of {len(bounds):,} audits of {what}, {wrong} put its loss above the truth, and 5 % may. Do "
-                        "you choose the event and its direction on other runs than those that test it? Do you test one "
-                        "event only, and once? Is the bound a confidence bound, at 95 %?")
+            raise Wrong(f"of {len(bounds):,} audits of {what}, {wrong} put its loss above the truth, and 5 % may. "
+                        "Do you choose the event and its direction on other runs than those that test it? Do you "
+                        "test only one event, and only once? Is the bound a confidence bound at 95 %?")
     for run, why in BROKEN:
         missed = int((_bounds(my_audit, run, 4000, 10, 26) <= 1).sum())
         if missed > 1:
@@ -185,7 +185,7 @@ def _best_runs(true):
     return min(runs_needed(float(p), float(q), epsilon=1.0) for p, q in events[:3] if np.log(p / q) > 1)
 
 
-@entries("the nearer the truth is to the claim, the more runs it takes to tell them apart")
+@entries("the nearer the true loss is to the claimed loss, the more runs an audit needs to tell them apart")
 def audit_runs():
     """`answer`: true epsilon -> runs on each of two true answers that refute the claim 1, by the best event."""
     def entry(true):
@@ -251,7 +251,7 @@ def audit_notice():
             "A": "the noise is drawn on the phone, so what it sends is a randomized answer",
             "B": "thirty fresh reports cost thirty times ε, not once",
             "C": "the bound on the odds holds for any prior belief, so whatever else is known",
-            "D": "ε = 2 moves the odds by a factor of up to 7.4, which is much, and no useful bound holds for a month",
+            "D": "ε = 2 multiplies the odds by up to 7.4, which is much; and for a month there is no useful bound",
             "E": "sending a stored report again is post-processing: it costs nothing more",
         }, ("A", "C", "E"), "sentence {item} is true: {why}", "sentence {item} is false: {why}"),
     }

@@ -152,9 +152,9 @@ def _complete(run, light):
     exact, found = _expected(light)[0], {shelf: line for shelf, line in run(light).items() if line[0]}
     if found.items() < exact.items():
         shelf = max(exact.keys() - found.keys(), key=lambda shelf: exact[shelf])
-        raise Wrong(f"shelf {shelf} has no line, though people below all bounds are on it, {exact[shelf][0]} in all. "
-                    "Keep every line: where `having` hides the small counts, the person who makes one appear "
-                    "moves it by more than 1")
+        raise Wrong(f"shelf {shelf} has no line, although its people are below all bounds, {exact[shelf][0]} in "
+                    "all. Keep every line: if `having` hides small counts, a person who makes a line appear "
+                    "changes its count by more than 1")
 
 
 def _in_order(before):
@@ -172,8 +172,8 @@ def _ordered(before, *others):
         one, two = ([shelf for shelf in lines if shelf in before.keys() & other.keys()] for lines in (before, other))
         if one != two:
             first, second = next(pair for pair in zip(one, two) if pair[0] != pair[1])
-            raise Wrong(f"shelf {first} comes before shelf {second} in one table and after it in another, so the order "
-                        "tells something, whatever the noise is: end with order by shelf")
+            raise Wrong(f"shelf {first} comes before shelf {second} in one table and after it in another, so the "
+                        "order reveals something, whatever the noise is. End the query with order by shelf")
 
 
 def _bounded(run, who, rows, before, after):
@@ -184,7 +184,7 @@ def _bounded(run, who, rows, before, after):
     seen = f"a person {who} moves {people} people and {total:,} cents in all"
     if most > 1 and all(count <= 1 for count, _ in run(rows).values()):
         raise Wrong(f"a person {who} moves {people} people, {most} on one shelf, but alone this person counts once "
-                    "there. So the lines of others change: the order must depend on this person's rows only")
+                    "there. So the lines of others change: the order must depend only on this person's rows")
     if most > 1:
         raise Wrong(f"{seen}, {most} on one shelf: a person must count once there, so group by person and shelf "
                     "before you count")
@@ -241,8 +241,8 @@ def eng_bound(text):
         run = functools.partial(_run, con, text)
         before = _ran(run, (light, heavy), "DuckDB does not run it: {kind}: {error}")
         if run(light, heavy) != before:
-            raise Wrong("on the same rows a second run keeps other lines, so a part of the query that is run again "
-                        "gives a person more than three: order by a hash")
+            raise Wrong("on the same rows a second run keeps other lines. The engine may run a part of the query "
+                        "twice, and then a person has more than three lines. Order by a hash")
         _complete(run, light)
         _in_order(before)
         nobody = _ran(run, ([],), "on an empty table the query fails with {kind}: {error}")
@@ -255,9 +255,9 @@ def eng_bound(text):
         if turned != before:
             shelf = min((s for s in before.keys() | turned.keys() if before.get(s) != turned.get(s)), key=str)
             one, other = (found.get(shelf, "no row") for found in (turned, before))
-            raise Wrong(f"the same rows in another order give shelf {shelf} (people, total) = {one}, not {other}: some "
-                        "hashes are equal, and the engine chooses by the places of the rows, which other people's rows "
-                        "change; end the order with shelf")
+            raise Wrong(f"the same rows in another order give shelf {shelf} (people, total) = {one}, not {other}. "
+                        "Some hashes are equal, and the engine then chooses by the places of the rows, which "
+                        "change with other people's rows. End the order with shelf")
         _ordered(before, turned, run(light), run(FIVE_SHELVES))
         _useful(run, light, heavy, before)
     return "no planted person moves more than three counts and 15,000 cents, and nothing is lost without need"

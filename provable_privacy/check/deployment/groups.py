@@ -23,10 +23,10 @@ def grp_leaks():
     return {
         "minimum": TrueFalse(True, "a name that four people bear is never printed, and with a fifth it always is"),
         "occurring": TrueFalse(True, "a name with one bearer has a line or not; noise on its count does not hide that"),
-        "floor": TrueFalse(False, "noise Lap(1) is right for one name per person, and a lone person's name passes 5 "
-                           "with probability e^-4/2 = 0.009: that is its delta"),
-        "sorted": TrueFalse(True, "take two names with a thousand bearers each: one bearer more of the second changes "
-                            "their order, and both are nearly sure to be printed"),
+        "floor": TrueFalse(False, "noise Lap(1) is right for one name per person. The name of a lone person passes "
+                                  "5 with probability e^-4/2 = 0.009: that is its delta"),
+        "sorted": TrueFalse(True, "take two names with a thousand people each. One more person with the second "
+                                  "name changes their order, and both names are nearly certain to be printed"),
         "public": TrueFalse(False, "the list was there before the table, and every name on it gets noise: "
                             "nothing appears or vanishes because of a person"),
         "rarest": TrueFalse(True, "take ten names of a hundred bearers each: "
@@ -61,7 +61,7 @@ SELECTIONS = {
     "only the first inequality is used; the chance of hiding must not fall too fast either: "
     "1 - π(n) <= e^ε (1 - π(n + 1)) + δ":
         _selection(lambda keep, e, delta: min(e * keep + delta, 1.0)),
-    "this begins with δ for a group of nobody; π(0) is 0, and a lone person's group has δ": _selection(ahead=1),
+    "this starts with δ for an empty group; π(0) is 0, and the group of a lone person has δ": _selection(ahead=1),
     "one person too few: a group of one appears with probability δ": _selection(ahead=-1),
     "δ is left out of the second inequality: private, but less than the most":
         _selection(lambda keep, e, delta: min(e * keep + delta, 1 - (1 - keep) / e, 1.0)),
@@ -74,7 +74,7 @@ def _unlike_best(got, right, n, epsilon, delta):
     most = f"{right:.6g} is the most that is allowed"
     if got > right:
         return f"{most}, so it is not private between {max(n - 1, 0)} and {n} people, or before"
-    return f"{most}: private perhaps, but groups are hidden for nothing"
+    return f"{most}: private perhaps, but it hides groups without need"
 
 
 @checker
@@ -113,10 +113,10 @@ PUBLISHED = {
     "the counts that are printed are exact; print the noisy count that decided": _publishing(exact=True),
     "a noisy count of exactly k is printed: a lone person's group then appears far more often than δ":
         _publishing(hide=lambda y, n, k: y < k),
-    "a noisy count of k + 1 is held back, too: private, but groups are hidden for nothing":
+    "a noisy count of k + 1 is also held back: private, but it hides groups without need":
         _publishing(hide=lambda y, n, k: y <= k + 1),
-    "a lone person's group is left out by its true count: with one person more it is a group of two, "
-    "which appears far more often than δ":
+    "the group of a lone person is left out because its true count is 1. With one more person it is a group of "
+    "two, and that group appears far more often than δ":
         _publishing(hide=lambda y, n, k: n < 2 or y <= k),
     "nothing is held back: a lone person's group is always there, and δ is 1": _publishing(hide=lambda y, n, k: False),
     "every positive noisy count is printed; it must be above k, or a lone person's group appears far too often":
@@ -243,7 +243,8 @@ LIMITS = {
     "a lone group holds up to r rows, not 1: it starts nearer to the threshold": _limit(lone=lambda r: 1),
     "a lone group holds r rows, not 0: without r in the threshold each of them passes too often":
         _limit(lone=lambda r: 0),
-    "each of the m lone groups passes with probability δ here; δ is the probability that one or more of them pass":
+    "here each of the m lone groups passes with probability δ; but δ is the probability that at least one of them "
+    "passes":
         _limit(one=lambda m, delta: delta),
     "δ/m is safe, but not the largest: 1 - (1 - δ₁)^m = δ allows a little more": _limit(one=lambda m, delta: delta / m),
     "Laplace noise exceeds x with probability ½ e^(-x/b): the ½ is missing, and the threshold is too high":
@@ -301,8 +302,8 @@ DELTAS = {
         lambda e, s, t, m: _shared(e, s, m),
     "this is the chance that a lone group shows, for a person who is alone everywhere; what if the groups are shared?":
         lambda e, s, t, m: _lone(s, t, m),
-    "if no lone group shows, the outcome speaks against the person, by p^j: "
-    "the shared groups are compared at ε - j ln p, not at ε":
+    "if no lone group appears, this outcome speaks against the person by the factor p^j. So the shared groups must "
+    "be compared at ε - j ln p, not at ε":
         lambda e, s, t, m: max(_lone(s, t, j) + _hides(s, t) ** j * _shared(e, s, m - j) for j in range(m + 1)),
     "the shared groups count only if no lone group shows: the factor p^j is missing": lambda e, s, t, m:
         max(_lone(s, t, j) + _shared(e - j * math.log(_hides(s, t)), s, m - j) for j in range(m + 1)),
@@ -374,9 +375,9 @@ def _same_without_rng(keep_some, what, before, others):
         return
     for how, rows in others.items():
         if moved := len(first - kept(rows, 75)):
-            raise Wrong(f"{what}: nothing is taken from rng, and {how} {moved:,} users keep another film. The choice "
-                        "depends on the places in the table, or on its size, which others decide. "
-                        "Draw from rng, or from a hash of user and film")
+            raise Wrong(f"{what}: nothing is taken from rng, and {how} {moved:,} users keep another film. So the "
+                        "choice depends on the places of the rows or on the size of the table, which other people "
+                        "change. Draw from rng, or from a hash of user and film")
 
 
 def _choices(keep_some, rows, rng, what):
@@ -393,8 +394,8 @@ def _each_alone(chosen, users, what):
         for apart in BLOCKS:
             one, two = chosen[:, order[apart:]], chosen[:, order[:-apart]]
             if abs((one != two).mean(axis=1) - expected).max() > FAR * math.sqrt(PEOPLE / one.shape[1]):
-                raise Wrong(f"{what}: users {apart} places apart choose alike, or in turn, too often. With one user "
-                            "more these places change, and with them the choices; each user needs their own choice")
+                raise Wrong(f"{what}: users {apart} places apart too often choose alike, or in turn. One more user "
+                            "changes these places, and with them the choices. Each user needs a choice of their own")
 
 
 def _in_proportion(keep_some, users, films, most, times, rng):
@@ -410,8 +411,8 @@ def _in_proportion(keep_some, users, films, most, times, rng):
             seen = float(np.mean([(one.film == film).sum() / users for one in kept]))
             if abs(seen - share) > far:
                 planted = f" when one user more has seen the {more[0][1]}" if more else ""
-                raise Wrong(f"{what}: {seen:.0%} keep the {film}{planted}, and {share:.0%} should: is the choice fair, "
-                            "and does it look at nobody else?")
+                raise Wrong(f"{what}: {seen:.0%} keep the {film}{planted}, and {share:.0%} should. Is the choice "
+                            "fair, and is it independent of all other users?")
 
 
 NO_NOISE = "no noise is added"
@@ -434,8 +435,9 @@ def grp_lot(keep_some):
         share, mixed = float(chosen.mean()), [rows[i] for i in mix.permutation(len(rows))]
         first = f"{what}: {share:.0%} keep the first of them"
         if np.std(chosen.mean(axis=1)) > 0.2:
-            raise Wrong(f"{what}: in one run nearly all keep the first, in another hardly anybody: all users share "
-                        "one random choice. Private, but the counts depend on it; each user needs their own choice")
+            raise Wrong(f"{what}: in one run nearly all keep the first, in another hardly anyone: all users share "
+                        "one random choice. This is private, but the counts depend on that one choice. Each user "
+                        "needs a choice of their own")
         with_more = float(_choices(keep_some, rows + more, rng, what)[0].mean())
         if abs(with_more - share) > 2 * FAR:
             raise Wrong(f"{first}, and {with_more:.0%} if one more user has seen the second: the choice depends on "
@@ -452,8 +454,9 @@ def grp_lot(keep_some):
             _each_alone(chosen, users, what)
             surplus = 2 * np.concatenate([chosen, *others]).sum(axis=1) - PEOPLE
             if abs(surplus).max() <= 3:          # once in sixteen runs, if each chooses alone
-                raise Wrong(f"{what}: in all of {len(surplus)} runs just as many keep the one film as the other, and "
-                            "users who choose alone do not bring that about: the choice depends on what others keep")
+                raise Wrong(f"{what}: in each of {len(surplus)} runs exactly as many users keep one film as the "
+                            "other. Users who choose alone do not do that: here the choice depends on what others "
+                            "keep")
     for case in FEW:
         _in_proportion(keep_some, *case, rng)
     return "at most that many of each user, by a random choice that nobody else can change"

@@ -46,8 +46,8 @@ INTERVALS = {
         _around(lambda share, n, sigma: share * (1 - share) / n),
     "this interval has only the noise in it: it is for the people who were asked, not for the world":
         _around(lambda share, n, sigma: (sigma / n) ** 2),
-    "adding the two variances is nearly right; but the spread is estimated from the print and the law is not normal, "
-    "so where few people are asked it covers less":
+    "adding the two variances is nearly right. But the spread is estimated from the print, and the distribution is "
+    "not normal; so with few people the interval covers less than it says":
         _around(lambda share, n, sigma: share * (1 - share) / n + (sigma / n) ** 2),
     "Clopper and Pearson's interval takes the print for the exact count; put the noise into the law":
         lambda y, n, sigma: _clopper(round(y), n),
@@ -86,8 +86,8 @@ def _covered(interval, n, p, sigma):
         return low - 1e-9 <= p <= high + 1e-9
 
     if not holds(n * p):
-        raise Wrong(f"if the share is {p:g}, noisy={n * p:g} is the most usual print of n={n} at sigma={sigma:g}, "
-                    "and your interval for this print does not hold the share")
+        raise Wrong(f"if the share is {p:g}, then noisy={n * p:g} is the most likely print of n={n} at "
+                    f"sigma={sigma:g}, and your interval for this print does not contain the share")
     reach = 6 * math.sqrt(n * p * (1 - p) + sigma**2)
     ends = [_edge(holds, n * p, n * p + side * reach) for side in (-1, 1)]
     below, upto = inference.noisy_binomial_cdf(ends, n=n, p=p, scale=sigma, noise="gaussian")
@@ -368,7 +368,7 @@ def inf_test(p_value):
                         "and the chance of the visits?")
         if long and bdtr(hits, tries, SELDOM) < ODD:
             raise Wrong(f"{said}, where about 5 % were asked for: that is too seldom. The noise of each print has "
-                        "scale 1/epsilon, and each chance counts once")
+                        "scale 1/epsilon. Count each chance once")
     for first, second, epsilon in GROWTH:
         hits = _rejects(p_value, _years(first, second, epsilon, TRIES, rng), epsilon, rng)
         prints = _years(first, second, epsilon, 1000, np.random.default_rng(76))

@@ -308,11 +308,12 @@ def _plan(unknown=lambda parties, silent, told: parties - silent - told, there=l
 
 
 PLANS = {
-    "that shape insures against nobody": _plan(lambda n, silent, told: n),
+    "with that shape every part must arrive: when one falls silent, the noise is too small":
+        _plan(lambda n, silent, told: n),
     "the shape forgets that the silent take their parts with them": _plan(lambda n, silent, told: n - told),
     "the shape forgets that the parts of those who told hide nothing": _plan(lambda n, silent, told: n - silent),
     "both variables of a part have the whole shape": _plan(shapes=0.5),
-    "that is the noise of the unknown parts; when nobody falls silent there is more":
+    "that is the noise of the unknown parts when some fall silent; when nobody falls silent there is more":
         _plan(there=lambda n, silent, told: n - silent - told),
     "a part is a difference of two variables, so the variance is twice as large": _plan(variables=1),
     "that is the variance; the standard deviation is its root": _plan(power=2),

@@ -43,7 +43,7 @@ def year_odds():
     right = release.odds(1.2, prior=0.25)
     return {
         "sure": Number(right.posterior, mistakes={
-            "that starts from an even bet; the neighbour starts from one in four": release.odds(1.2).posterior,
+            "that starts from even odds; the neighbour starts from one in four": release.odds(1.2).posterior,
             "write a number between 0 and 1, not per cent": 100 * right.posterior,
             "the odds are multiplied by e^ε, not the probability": 0.25 * math.exp(1.2),
         }),
@@ -174,7 +174,8 @@ def year_card():
         "A diagnosis with one patient becomes a line at most once in a million releases.":
             TrueFalse(True, "thresholds: with one patient a line appears with probability δ at most"),
         "No number was published without noise.":
-            TrueFalse(True, "exempt: nothing. Every cell has noise, which may happen to be 0, and nobody knows where"),
+            TrueFalse(True, "exempt: nothing. Every cell has noise. In some cells the noise happens to be 0, and "
+                            "nobody knows in which"),
         "The program was proved to be correct.": TrueFalse(False, "audit: twelve planted people are no proof"),
     }
 
@@ -190,7 +191,7 @@ def _allowed(epsilon, prior, limit):
 
 def _sure_after(got, right, epsilon, prior, limit):
     sure = 1 / (1 + (1 / prior - 1) * math.exp(-got * epsilon))
-    after = "" if got < 0 else f"after {got:g} years somebody may be {sure:.1%} sure; "
+    after = "" if got < 0 else f"after {got:g} years a reader may be {sure:.1%} sure; "
     return f"{after}{right} years are allowed"
 
 

@@ -158,8 +158,8 @@ _STEPS = {  # name -> (base, losses in bases, probabilities under p), mass of th
 
 
 _NOTHING_LEFT = (
-    "where delta is 0, round-off decides: for the upper end add its charge to delta, and use the largest total if "
-    "nothing is small enough; for the lower end subtract it"
+    "where delta is 0, the result depends on round-off. For the upper end add the charge for round-off to delta, and "
+    "use the largest total if nothing is small enough; for the lower end subtract the charge"
 )
 
 
@@ -180,7 +180,8 @@ def _too_low(high, exact, name):
 def _too_high(low, exact):
     """Why a lower end is above the truth."""
     if low >= exact + 0.1:
-        return "is it p against q, are only outcomes with q = 0 infinite, is δ the mean of 1 - e^(ε - loss) above ε?"
+        return ("do you compare p against q? Are only outcomes with q = 0 infinite? "
+                "Is δ the mean of 1 - e^(ε - loss) over the losses above ε?")
     return "for the lower end every loss must be rounded down, and ε be read off one grid point lower"
 
 
@@ -214,7 +215,7 @@ def acc_pld(my_bracket):
 
 # --------------------------------------------------------------------------------------- which bill
 
-@entries("two bounds, both too high; the other four methods promise nothing")
+@entries("two methods give upper bounds, both too high; the other four methods prove nothing")
 def acc_honest():
     """`honest`: letter -> whether the report's method gives a bound."""
     return {

@@ -32,8 +32,8 @@ def _clipped(g, c):
 
 
 ONE_FACTOR = (
-    "all rows are scaled by one factor, found from all of them together; each example must be cut alone, or one person "
-    "moves what the others contribute"
+    "all rows are scaled by one factor that depends on all of them together. Each example must be cut alone; "
+    "otherwise one person changes what the others contribute"
 )
 CLIP_MISTAKES = [  # words, the same mistake
     ("each coordinate is cut to [-c, c]; a row of d coordinates can still be c√d long, and its direction is lost",
@@ -158,7 +158,8 @@ MISTAKES = {
     "rows take part with probability 1 − q, not q": _step(lambda n, q, rng: rng.random(n) >= q),
     "the rows come together or not at all; each needs a coin of its own":
         _step(lambda n, q, rng: np.full(n, rng.random() < q)),
-    "each coordinate of a row has a coin of its own, so a row may come in part; toss one coin for the row": _in_parts,
+    "each coordinate of a row has its own coin, so a part of a row may take part. Toss one coin for each row":
+        _in_parts,
     FIXED.format(""): _fixed(lambda n, q, b: round(n * q)),
     FIXED.format(", q times the rows and rounded down"): _fixed(lambda n, q, b: int(n * q)),
     FIXED.format(", of one row at least"): _fixed(lambda n, q, b: max(int(n * q), 1)),
@@ -260,9 +261,10 @@ def _noise_alone(z, expected):
     """What is wrong with noise that is missing, or that is not independent; `expected` rows come."""
     bound, values = 8 / np.sqrt(len(z)), len(np.unique(z[:, 0]))
     if np.abs(z).max() < 1e-12:
-        return "nothing moves at all, so there is no noise; a step without noise tells that nobody was there"
+        return "nothing moves at all, so there is no noise. A step without noise reveals that the batch was empty"
     if np.mean(np.all(z == 0, axis=1)) > 0.001:
-        return "some updates are exactly zero; an empty batch needs its noise too, or a zero tells that nobody came"
+        return ("some updates are exactly zero. An empty batch needs its noise too; otherwise a zero reveals that "
+                "the batch was empty")
     if values < len(z) // 2:
         if len(np.unique(z[:, :2], axis=0)) > 2 * values:
             return f"the noise has {len(np.unique(z))} values only, and real gradients would show between them"
@@ -309,7 +311,8 @@ def _law_of_noise(z, scales):
             return words
     if abs(spread - 1) > 0.02:
         return f"the noise has {spread:.2f} times the right standard deviation σC, or is not normal"
-    return "the noise has about the right standard deviation and is not normal; the ledger is that of normal noise"
+    return ("the noise has about the right standard deviation, but it is not normal, and the ledger counts normal "
+            "noise")
 
 
 # --------------------------------------------------------------------------------------- accounting
@@ -567,7 +570,8 @@ def _joined(answer, a, b, clip, where):
     except (TypeError, ValueError):
         raise Wrong(f"{where}: expected a pair, weights of shape ({k}, {d}) and biases of shape ({k},)") from None
     if np.shape(weights) == (d, k) != (k, d):
-        raise Wrong(f"{where}: the weights have the shape ({d}, {k}), and the layer's have ({k}, {d}); turn them round")
+        raise Wrong(f"{where}: the weights have the shape ({d}, {k}), and the layer's have ({k}, {d}): transpose "
+                    "them")
     try:
         parts = numbers(weights, (k, d), f"{where}: the weights"), numbers(biases, (k,), f"{where}: the biases")
     except Wrong as reason:

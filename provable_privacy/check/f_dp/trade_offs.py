@@ -51,12 +51,12 @@ def _from_lines(combine, sign=1):
 
 
 COURT_MISTAKES = {
-    "this is the share that can be found at most; the question is for the share that is missed at least":
+    "this is the largest share that can be found; the question asks for the smallest share that is missed":
         lambda *case: 1 - _court(*case),
-    "this is the first line only, and it falls below 0; what of the promise in the other direction?":
+    "this is the first line only, and it falls below 0. Which line does the promise in the other direction give?":
         _from_lines(lambda one, two: one),
-    "this is the first line and the floor; the promise in the other direction gives a line of its own, which is higher "
-    "here": _from_lines(lambda one, two: max(0.0, one)),
+    "this is the first line and the floor. The promise in the other direction gives another line, and that line is "
+    "higher here": _from_lines(lambda one, two: max(0.0, one)),
     "a share cannot be negative: where delta is used up, everybody may be found": _from_lines(max),
     "this is the second line alone": _from_lines(lambda one, two: two),
     "delta was not used": _from_lines(lambda one, two: max(0.0, one, two), sign=0),

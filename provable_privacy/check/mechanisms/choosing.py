@@ -19,8 +19,8 @@ SPREADS = {                                      # score -> sensitivity, spread,
     "veto": (1, 1, "one person adds a veto to some proposals and none to others, so the scores move by 0 or -1"),
     "borda": (4, 4, "one ballot lifts the first by 4 and the last by 0"),
     "net": (1, 2, "one viewer gives this film +1 and that film -1"),
-    "quartile": (0.75, 1.5, "an added person moves the inner number by 3/4 at every r above that person; inside the "
-                            "bars this is a loss at one r and a gain at another"),
+    "quartile": (0.75, 1.5, "an added person moves the inner number by 3/4 at every r above that person. Inside "
+                            "the absolute value this is a loss at one r and a gain at another"),
 }
 
 
@@ -51,20 +51,20 @@ def _winning(rate=lambda most, epsilon, scores: epsilon / most, present=False, l
 
 WINNER = _winning()
 WINNERS = {
-    "safe, but the counts all move the same way when a person is added, so the 2 may go":
+    "safe, but when a person is added all counts move in the same direction, so the factor 2 is not needed":
         _winning(lambda m, e, s: e / (2 * m)),
     "one person can put all `most` rows on one name; the sensitivity is not 1": _winning(lambda m, e, s: e),
     "one person can put all `most` rows on one name, which is more than your rate allows":
         _winning(lambda m, e, s: e / 2),
-    "the sensitivity is read off the rows; it is the public number `most`, even where nobody has so many rows":
+    "the sensitivity is computed from the rows. Take the public number `most`, even where nobody has so many rows":
         _winning(lambda m, e, s: e / min(m, max(s.max(), 1))),
     "the rate is epsilon times the sensitivity; it is epsilon divided by it": _winning(lambda m, e, s: e * m),
     "twice the rate that the theorem allows": _winning(lambda m, e, s: 2 * e / m),
-    "a candidate whom nobody named is never drawn; the list is public, and leaving out who is not in the rows tells "
-    "who is":
+    "a candidate whom nobody named is never drawn. The list is public, so leaving out a candidate reveals that "
+    "nobody named it":
         _winning(present=True),
     "normal noise has no ε at all: a name far behind betrays every row": _winning(law=normal),
-    "at a large ε the largest count wins without luck; a large ε needs its noise too":
+    "at a large ε the largest count always wins. A large ε needs its noise too":
         _winning(lambda m, e, s: 1e9 if e > 3 else e / m),
 }
 
@@ -235,8 +235,9 @@ def _one_coin(scores, rate):
 FLIP = _flipping()
 FLIPS = {
     "one random number decides all the coins; each candidate needs a coin of its own": _flipping(law=_one_coin),
-    "this is the law of the exponential mechanism or near it, like Laplace noise: private, but noisier; with coins, "
-    "ask no refused candidate again": _flipping(law=lambda u, rate: softmax(rate * u)),
+    "the results are distributed as those of the exponential mechanism, or nearly, as with Laplace noise: private, "
+    "but with larger errors. With coins, do not ask a refused candidate again":
+        _flipping(law=lambda u, rate: softmax(rate * u)),
     "the candidates are asked in their order; put them into a random order first": _flipping(law=_in_order),
     "the 2 in 2 sensitivity is missing": _flipping(lambda s, e: e / s),
     "safe, but at half the rate that is allowed": _flipping(lambda s, e: e / (4 * s)),
@@ -341,7 +342,7 @@ MEDIANS = {
     "the score is centred one half too far to the left": _median(shift=lambda n: 0.5),
     "the score is centred one half too far to the right": _median(shift=lambda n: -0.5),
     "evenly on the range, whatever the values are": _median(0.0),
-    "the step in the middle is taken without luck, however large ε is; a large ε needs its noise too": _median(100.0),
+    "at a large ε the step in the middle is always taken. A large ε needs its noise too": _median(100.0),
 }
 
 
@@ -412,8 +413,8 @@ def _same_ledgers(ledgers):
         if len(one) == len(two) == 1 and one != two:
             (one,), (two,) = one, two
             said = [", ".join(f"{epsilon:g} {label!r}" for epsilon, _, label, _ in entries) for entries in (one, two)]
-            raise Wrong(f"on ({pair.name(0)}) the ledger says {said[0]}, and on ({pair.name(1)}) {said[1]}: the ledger "
-                        "is output too, so its entries and their labels must not depend on the values")
+            raise Wrong(f"on ({pair.name(0)}) the ledger says {said[0]}, and on ({pair.name(1)}) {said[1]}. The "
+                        "ledger is published too, so its entries and their labels must not depend on the values")
 
 
 def _overdrawn(median, values, low, high, epsilon):
@@ -424,8 +425,8 @@ def _overdrawn(median, values, low, high, epsilon):
         result = median(np.array(values), low, high, epsilon, budget, rng)
     except Exception:
         if rng.bit_generator.state != before:
-            raise Wrong("the noise is drawn before the budget is asked: anyone who repeats the call sees draws that "
-                        "nobody paid for") from None
+            raise Wrong("the noise is drawn before the budget is charged. Then anyone who repeats the call sees "
+                        "draws that were never charged") from None
         return
     raise Wrong(f"the budget has {epsilon / 2:g} and epsilon is {epsilon:g}, but an answer is given ({result}): spend "
                 "first, and let its error through")

@@ -86,8 +86,8 @@ MEAN_TABLES += [(_draw.normal(0, 40, size), -60.0, 35.0) for size in (2, 3, 10, 
 MEAN_TABLES += [(_draw.exponential(10, size), 0.0, 90.0) for size in (2, 5, 30)]
 MEAN_TABLES = [(np.array(values, dtype=float), low, high) for values, low, high in MEAN_TABLES]
 MEANS = {
-    "this is what a row that comes in can do; a row that goes away can do more": _mean(_added),
-    "this is what a row that goes away can do; one that comes in can do more": _mean(_taken),
+    "this is the effect of a row that is added; removing a row can have a larger effect": _mean(_added),
+    "this is the effect of a row that is removed; adding a row can have a larger effect": _mean(_taken),
     "u/(n + 1) is for adding only and for a mean near 0": lambda x, low, high: high / (len(x) + 1),
     "this is the worst case over all tables of this size, not of this one": lambda x, low, high: (high - low) / len(x),
     "when a row goes away, n - 1 remain": _mean(_added, lambda x, low, high: np.abs(x - x.mean()).max() / len(x)),
@@ -161,8 +161,8 @@ def _smooth_cases():
 SMOOTH_CASES = _smooth_cases()
 SMOOTHS = {
     "this is the local sensitivity of this table alone, which is not a smooth bound": _walk(last=1),
-    "this is the whole range, the global sensitivity, as if t steps had no discount: a smooth bound, but not the "
-    "smallest":
+    "this is the whole range, the global sensitivity, as if there were no discount for t steps: a smooth bound, "
+    "but not the smallest":
         lambda values, beta, low, high: high - low,
     "the ends of the range are missing: a replaced row may lie anywhere in it": _walk(ends=False),
     "the discount of t steps is e^(-beta t); here it is one step too many": _walk(late=1),
@@ -231,10 +231,12 @@ TESTS = {
     "every table is answered, tested or not": _release(threshold=lambda half, delta: -math.inf),
     "the exact value was released; a bound above 0 needs noise": _release(answer=0.0),
     "the distance was compared without noise, and it is private": _release(test=0.0),
-    "at distance 0 it never answers, so an answer tells that the distance is not 0: let the noise decide there, too":
+    "at distance 0 it never answers, so an answer reveals that the distance is not 0. Let the noise decide there "
+    "too":
         _release(zero=False),
     "the comparison is the wrong way round, and answers the tables that must not pass": _release(passes=np.less_equal),
-    "the noise of the test was used again for the answer: given that it passed it is no longer a Laplace noise":
+    "the noise of the test was used again for the answer. Among the runs that pass the test this noise is no "
+    "longer Laplace noise":
         _release(reuse=True),
 }
 
@@ -274,8 +276,8 @@ def _look_far_out(my_release, rng):
     runs, delta = 12_000, 0.004
     passed = sum(ask(my_release, 5.0, 0, 1.0, 2.0, delta, rng) is not None for _ in range(runs))
     case = f"distance 0, ε = 2, δ = {delta:g}"
-    never = (f"{case}: it never answers; if the test's noise is cut off, a distance that never passes lies beside one "
-             "that passes more often than δ allows")
+    never = (f"{case}: it never answers. If the noise of the test is cut off, a distance that never passes is next "
+             "to one that passes more often than δ allows")
     compare([passed, runs - passed], [delta, 1 - delta], {never: [0.0, 1.0]},
             lambda i: f"{case}: {['an answer', 'None'][i]}")
 
@@ -313,8 +315,8 @@ def _parts(my_aggregate, rows, blocks, rng):
     _run(my_aggregate, rows, spy, blocks, -1.0, 1.0, 1.0, rng)
     every = sorted(row for part in seen for row in part)
     if len(every) > n:
-        raise Wrong("a row was in two blocks, or a block was asked twice. The first lets one person move two answers; "
-                    "for the second, keep the answer")
+        raise Wrong("a row was in two blocks, or a block was asked twice. If a row is in two blocks, one person "
+                    "changes two answers. If a block is asked twice, keep its first answer")
     if every != rows:
         came = len(set(every)) if len(set(rows)) > 1 else len(every)
         raise Wrong(f"{n} rows, and {came} of them came into blocks; each row belongs to one block")
@@ -334,8 +336,8 @@ def _three_rows(my_aggregate, rows, case, together, runs, rng):
     if not shared:
         why = ("In all runs the blocks are the same: no place in the list, value or fixed seed is a coin"
                if len(set(rows)) > 1 and lone.max() == runs else
-               "If blocks have a fixed size, or none may be empty, a row's block depends on the other rows: one row "
-               "more moves somebody else")
+               ("If blocks have a fixed size, or if none may be empty, a row's block depends on the other rows: "
+                "one more row moves another person"))
         raise Wrong(f"{case}: never all three in one block, as coins would have it one time in four. {why}")
     compare([shared, runs - shared], [0.25, 0.75], {f"{case}: {together}": [1.0, 0.0]},
             lambda i: f"{case}: {['all three in one', 'two and one'][i]}")
@@ -351,8 +353,8 @@ def _forty_rows(my_aggregate, rng, runs=400, n=40, blocks=6):
     shares, spread = np.triu(together, 1), math.sqrt((1 - 1 / blocks) / blocks)
     i, j = np.unravel_index(np.abs(shares - runs / blocks * np.triu(np.ones((n, n)), 1)).argmax(), shares.shape)
     if abs(shares[i, j] - runs / blocks) > 7 * spread * math.sqrt(runs):
-        raise Wrong(f"{n} rows, {blocks} blocks: rows {i} and {j} share a block in {shares[i, j] / runs:.0%} of {runs} "
-                    f"runs, and two coins with {blocks} sides would in {1 / blocks:.0%}")
+        raise Wrong(f"{n} rows, {blocks} blocks: rows {i} and {j} share a block in {shares[i, j] / runs:.0%} of "
+                    f"{runs} runs. With an independent draw for each row they would share it in {1 / blocks:.0%}")
     pairs = n * (n - 1) / 2                      # which are independent, two by two
     if abs(shares.sum() - pairs * runs / blocks) > 7 * spread * math.sqrt(pairs * runs):
         why = ("the blocks have nearly equal sizes, so a row's block depends on the other rows"
@@ -432,8 +434,8 @@ def _look_at_noise(my_aggregate, rng):
     far = max(np.abs(got - centre).max() * blocks * epsilon / (high - low)
               for got, (_, _, blocks, low, high, epsilon, centre) in zip(samples, CONSTANT))
     if far < 5.5:                                # in 9,000 draws: a chance of e^-36
-        raise Wrong(f"in {len(CONSTANT) * RUNS:,} answers no noise was farther out than {far:.3g} times its scale: it "
-                    "is cut off, and what lies at its end with one table cannot come from a neighbour")
+        raise Wrong(f"in {len(CONSTANT) * RUNS:,} answers no noise was larger than {far:.3g} times its scale, so it "
+                    "is cut off. An answer at the end of its range on one table is then impossible on a neighbour")
 
 
 def _look_at_case(got, fitting, rows, said, blocks, low, high, epsilon, centre):
@@ -468,5 +470,5 @@ def dd_blocks(my_aggregate):
     rng = np.random.default_rng(33)
     _look_at_blocks(my_aggregate, rng)
     _look_at_noise(my_aggregate, rng)
-    return ("every row that we watched was in one block, by a coin of its own and not of its value or place, "
-            "and the mean of clipped answers has the noise it needs, as far as we can see")
+    return ("every row that we watched was in one block, drawn by itself and not by its value or place; and as far "
+            "as we can see, the mean of the clipped answers has the noise it needs")

@@ -36,12 +36,13 @@ def fin_catch(mine):
                 (alarms.any(), f"{alarms.sum():,} of {runs:,} releases of {f + 1} are accused; look for what {f + 1} "
                                "can never produce, not for what is more likely"),
                 (share < least, f"no false alarm, but only {share:.1%} of the releases of {f} are caught, and "
-                                f"{least:.0%} can be. Which power of two divides every release of {f + 1}?")):
+                                f"{least:.0%} can be caught. Which power of two divides every release of {f + 1}?")):
             if bad:
                 raise Wrong(f"ε = {epsilon:g}, {f} against {f + 1}: {words}")
     for f in (0, 1, 3):
         if _verdicts(mine, np.zeros(1), f).any():
-            raise Wrong(f"a release of 0 is called one of {f}, and noise of {-f - 1} makes it from {f + 1}")
+            raise Wrong(f"a release of 0 is said to come from {f} only, but with noise {-f - 1} it also comes from "
+                        f"{f + 1}")
     return "no false alarm for three pairs of counts at three ε, and enough caught"
 
 
@@ -223,8 +224,8 @@ LAWS = {                                         # words -> the law of such nois
     "that is noise for ε = 1, whatever ε is asked for": lambda e: _falls(math.exp(-1)),
     "e^-ε was cut off after its fourth term, -ε³/6, and is not exact":
         lambda e: _falls(float(1 - e + e**2 / 2 - e**3 / 6)),
-    **{f"the dice are remainders of numbers with {spare} bits to spare, and not fair: what is too large must be tossed "
-       "again": _by_remainders(spare) for spare in range(3)},
+    **{f"the dice are remainders of numbers with {spare} bits to spare, and so they are not fair. Toss again when "
+       "the number is too large": _by_remainders(spare) for spare in range(3)},
 }
 
 
@@ -235,10 +236,11 @@ def _from_coins(used, sorts, values, again):
     if not any(used):
         raise Wrong("no coin was tossed: the randomness comes from elsewhere, or there is none")
     if min(used) == 0:
-        raise Wrong("some noises took no coin at all: they are old ones, or their randomness comes from elsewhere")
+        raise Wrong("some noises took no coin at all: either they were used before, or their randomness comes from "
+                    "elsewhere")
     if not np.array_equal(again, values[:REPLAYED]):
-        raise Wrong("the same coins gave other noises: there is randomness from elsewhere, or something is kept from "
-                    "call to call")
+        raise Wrong("the same coins gave different noises: some randomness comes from elsewhere, or something is "
+                    "kept from one call to the next")
 
 
 def _has_the_law(values, epsilon):
@@ -247,8 +249,8 @@ def _has_the_law(values, epsilon):
         raise Wrong(f"{where}: only the values {sorted(set(values.tolist()))} occur")
     far = math.ceil(2 / epsilon)
     if (np.abs(values) <= far).all() and (1 - 2 * q ** (far + 1) / (1 + q)) ** draws < 1e-7:
-        raise Wrong(f"{where}: none of {draws:,} sizes is above {far}; where the sizes are cut off, a release is "
-                    "possible from one count and impossible from its neighbour")
+        raise Wrong(f"{where}: none of {draws:,} sizes is above {far}. Where the sizes are cut off, a release is "
+                    "possible for one count and impossible for its neighbour")
 
     def cell(i):
         return f"{where}: {'at most ' if i == 0 else 'at least ' if i == 2 * EDGE else ''}{i - EDGE}"
@@ -281,8 +283,8 @@ def fin_coins(whole_noise):
             again = coins.replay(whole_noise, epsilon, REPLAYED)
         _from_coins(coins.used, coins.sorts, values, again)
         _has_the_law(values, epsilon)
-    return (f"the right law at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can tell, from "
-            "coins, and with no float that we saw; that it is exact is yours to prove")
+    return (f"the right distribution at {len(COINS)} ε, as far as {sum(draws for _, draws in COINS):,} draws can "
+            "show; from coins, and without any float that we saw. It is for you to prove that it is exact")
 
 
 # -------------------------------------------------------------------------------------------- a sum that stays in range

@@ -136,10 +136,10 @@ SUMS = {
         _sum(lambda r, c: _clipped(r.sum(axis=0)[None], c)[0]),
     "this is the mean of the clipped rows; the sum was asked, and the number of rows is not public":
         _sum(lambda r, c: _clipped(r, c).sum(axis=0) / max(len(r), 1)),
-    "all rows are shrunk by the factor of the longest; so one person moves every other row":
+    "all rows are shrunk by the factor of the longest row, so one person changes every other row":
         _sum(lambda r, c: (r * min(1, c / _length(r).max(initial=1e-300))).sum(axis=0)),
-    "all rows are shrunk by the length of the whole table (the norm of each row needs axis=1); so one person moves "
-    "every other row": _sum(lambda r, c: (r * min(1, c / max(np.linalg.norm(r), 1e-300))).sum(axis=0)),
+    "all rows are shrunk by the length of the whole table, so one person changes every other row. The norm of each "
+    "row needs axis=1": _sum(lambda r, c: (r * min(1, c / max(np.linalg.norm(r), 1e-300))).sum(axis=0)),
     "one noise serves all entries, so their differences are exact": _sum(law=shared(normal)),
 }
 
@@ -196,7 +196,7 @@ SPREADS = {                                      # words -> the standard deviati
     "the root of sigma was used: sigma passed as a variance?": lambda sigma, *_: math.sqrt(sigma),
     "the sensitivity of d entries in L2 is `clip`, not clip times the root of d":
         lambda sigma, *_: sigma * math.sqrt(WIDTH),
-    "the noise is made for the sensitivity clip times d, as if in L1; in L2 it is `clip`":
+    "the noise is made for the sensitivity clip times d, as if in L1; in L2 the sensitivity is `clip`":
         lambda sigma, *_: sigma * WIDTH,
     "the noise is divided by the number of entries; every entry needs sigma in full": lambda sigma, *_: sigma / WIDTH,
     "the noise is divided by the root of the number of entries; every entry needs sigma in full":
@@ -233,8 +233,8 @@ def _unlike_normal(noise, sd):
     if abs(np.mean((noise / sd) ** 4) - 3) > 0.28:                              # seven standard errors
         return "the noise has the right spread but not the normal shape"
     if np.abs(noise).max() < 3.5 * sd:                                          # by chance with probability 1e-12
-        return (f"none of {noise.size:,} noises is beyond 3.5 sigma: an answer that cut-off noise cannot reach tells "
-                "the tables apart")
+        return (f"none of {noise.size:,} noises is beyond 3.5 sigma. If noise is cut off, an answer that it cannot "
+                "reach on one table is possible on the other")
     if together := entangled(noise):
         i, j = together
         return f"the noises of entry {i + 1} and entry {j + 1} go together; they must be independent"
@@ -253,8 +253,8 @@ def _bad_rows_are_zeros(release):
     rows, rng = np.array([[0.5, 0.2], [np.nan, 40.0], [0.1, 0.0], [-30.0, np.inf]]), luck(19)
     got = [numbers(answered(release, table, 1.0, 1000.0, 0.1, rng), (2,), "four rows") for table in (rows, _good(rows))]
     if np.abs(got[0] - got[1]).max() > 0.4:                                     # sigma is 0.023
-        raise Wrong("a row with a NaN or an infinite entry counts as zeros, the whole of it; in your sum its other "
-                    "entries count")
+        raise Wrong("a row with a NaN or an infinite entry counts as zeros, the whole row. In your sum its other "
+                    "entries still count")
 
 
 @checker

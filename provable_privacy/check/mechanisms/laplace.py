@@ -48,7 +48,7 @@ SCALES = {
     "normal noise has no ε at all: its tails fall too fast": _with(lambda d, e: 2**0.5 * d / e, normal),
     "the noise is never negative: one neighbour makes outputs possible that the other does not":
         _with(_right, exponential),
-    "the noise loses its fraction, so 0 comes too often; did an array take its type from whole answers?":
+    "the noise loses its fraction, so 0 comes too often. Did an array of whole answers give the noise its type?":
         _with(_right, whole(cut=np.trunc)),
     "there is no noise, however large ε is; a large ε needs its noise too": _with(lambda d, e: 0 * d / e),
 }
@@ -120,11 +120,11 @@ def _reaches(mechanism, zeros, scale=150.0):
     """Some of 20,000 noises are beyond seven scales: each is with probability e^-7, none with probability e^-18."""
     noise = numbers(answered(mechanism, zeros, 2, 2 / scale, luck(48)), zeros.shape, "an array of answers")
     if np.abs(noise).max() < 7 * scale:
-        raise Wrong(f"the largest of {zeros.size:,} noises is {np.abs(noise).max() / scale:.1f} scales: noise that is "
-                    "cut off makes outputs possible on one table that are impossible on its neighbour")
+        raise Wrong(f"the largest of {zeros.size:,} noises is {np.abs(noise).max() / scale:.1f} scales, so the "
+                    "noise is cut off. Then some outputs are possible on one table and impossible on its neighbour")
     if places := echo(noise):
-        raise Wrong(f"in an array of {zeros.size:,} answers, a noise and that of {places:,} places on have the same "
-                    "sign or the same size too often; every number needs a noise of its own")
+        raise Wrong(f"in an array of {zeros.size:,} answers, a noise and the noise {places:,} places later have the "
+                    "same sign or the same size too often; every number needs a noise of its own")
     _each_its_own(lambda rng: answered(mechanism, zeros[:400].copy(), 2, 2 / scale, rng), 400)
 
 
@@ -134,8 +134,8 @@ def _each_its_own(call, size, calls=100):
     together = entangled(np.array([numbers(call(rng), (size,), "an array of answers") for _ in range(calls)]))
     if together:
         i, j = together
-        raise Wrong(f"in an array of {size} answers, the noises of number {i + 1} and number {j + 1} have the same "
-                    f"sign or the same size in nearly all of {calls} calls; every number needs a noise of its own")
+        raise Wrong(f"in an array of {size} answers, noise {i + 1} and noise {j + 1} have the same sign or the same "
+                    f"size in nearly all of {calls} calls; every number needs a noise of its own")
 
 
 @checker
@@ -337,7 +337,7 @@ BOUNDS = {
         _counting(lambda most, longest: most**0.5),
     "half the scale that is needed": _counting(lambda most, longest: most / 2),
     "the scale is 1/(most · ε), upside down": _counting(lambda most, longest: 1 / most),
-    "the scale follows the rows that a person has before the cut, so it tells how many there are":
+    "the scale depends on how many rows a person has before the cut, so it reveals that number":
         _counting(lambda most, longest: max(most, longest)),
     "there is no noise, however large ε is; a large ε needs its noise too": _counting(lambda most, longest: 0),
 }
@@ -466,8 +466,8 @@ def _success(p):
 
 WHOLE = _with(_right, geometric)
 FRACTIONS = {
-    "zero comes twice as often as it should, from above and from below (by a random sign, or a fraction cut off); "
-    "the loss there is ε + ln 2": _with(_right, _signed(0)),
+    "zero comes twice as often as it should, because two intervals are mapped to it: by a random sign, or by "
+    "cutting off the fraction. The loss there is ε + ln 2": _with(_right, _signed(0)),
     "zero never comes: the geometric variable counts from 1": _with(_right, _signed(1)),
     "this is continuous noise, rounded: private, and with more variance": _with(_right, whole()),
     "the noise is never negative": _with(_right, _failures),
@@ -567,7 +567,8 @@ BUGS = {
     "normal noise satisfies no ε at all, its tails fall too fast":
         _parts(lambda low, high, x: 2**0.5 * _far(low, high, x), own=0.5**1.5, law=normal),
     "the count gets all of epsilon: the two together then cost more": _parts(own=1.0),
-    "the noise of the count is cut to a whole number before it is added: 0 comes too often, which costs ln 2 more":
+    "the noise of the count is cut to a whole number before it is added. Then 0 comes too often, and the loss is "
+    "larger by ln 2":
         _parts(law=_cut_count),
     "": _parts(law=_whole_count),                # no mistake: where it fits best, no other is named
     "the sum has about twice the noise that is needed": _parts(share=0.25),
@@ -667,8 +668,9 @@ def _not_again(parts, few, many, seeds=60):
     differ = sum(after(few, seed) != after(many, seed) for seed in range(seeds))
     if 0 < differ < seeds:
         raise Wrong(f"with the same random numbers {differ} of {seeds} calls take more of them with {len(few)} rows "
-                    f"than with {len(many)}: noise that is drawn again until the answer suits has another law on each "
-                    "table, and its loss is larger than ε; change the answer afterwards instead")
+                    f"than with {len(many)}. So noise is drawn again until the answer is acceptable. Its "
+                    "distribution then depends on the table, and the loss is larger than ε. Change the answer "
+                    "afterwards instead")
 
 
 @checker

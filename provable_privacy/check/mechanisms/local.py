@@ -51,11 +51,14 @@ REPORTS = {
         _coins(lambda e, k: expit(e / 2), lambda e, k: expit(-e / 2)),
     "a zero becomes a one with 1/(e^(ε/2) + 1): more noise than ε asks for": _coins(other=lambda e, k: expit(-e / 2)),
     "a zero becomes a one with 1/(e^(ε/k) + 1): more noise than ε asks for": _coins(other=lambda e, k: expit(-e / k)),
-    "the own bit is kept with e^(ε/2)/(e^(ε/2) + 1), as by the symmetric coins: with 1/(e^ε + 1) the loss is 3ε/2":
+    "the true bit is kept with e^(ε/2)/(e^(ε/2) + 1), as with the symmetric coins. Together with 1/(e^ε + 1) the "
+    "loss is 3ε/2":
         _coins(lambda e, k: expit(e / 2)),
     "a zero becomes a one with e^-ε: it is 1/(e^ε + 1)": _coins(other=lambda e, k: math.exp(-e)),
-    "the own bit is sent as it is; a zero there rules the value out, so the loss is infinite": _coins(lambda e, k: 1.0),
-    "the other bits are sent as zeros; a one names the value, so the loss is infinite": _coins(other=lambda e, k: 0.0),
+    "the true bit is sent as it is; a zero there rules the value out, so the loss is infinite":
+        _coins(lambda e, k: 1.0),
+    "the other bits are sent as zeros; a one then names the value, so the loss is infinite":
+        _coins(other=lambda e, k: 0.0),
     "the report does not depend on the value": _coins(_lie),
     "all bits are fair coins": _coins(other=_half),
     "the chances are 3/4 and 1/4, whatever ε is": _coins(lambda e, k: 0.75, lambda e, k: 0.25),
@@ -91,8 +94,8 @@ def _in_long_reports(my_report):
         reports = np.array([_bits(my_report, (value, k, epsilon), rng) for _ in range(runs)], dtype=int)
         own, others = reports[:, value], reports.sum(axis=1) - reports[:, value]
         if epsilon < 1 and (bare := int((own > others).sum())):
-            raise Wrong(f"{on} the own bit is the only one in {bare} of {runs:,} reports. With the coins it never is: "
-                        "are they left out at times?")
+            raise Wrong(f"{on} the bit of the true value is the only one in {bare} of {runs:,} reports. With the "
+                        "coins it never is: are they sometimes left out?")
         starts = np.unique(np.append(0, binom.ppf((0.1, 0.3, 0.5, 0.7, 0.9), k - 1, lie) + 1)).astype(int)
         law = np.outer((0.5, 0.5), np.add.reduceat(binom.pmf(np.arange(k), k - 1, lie), starts))
         cells = own * len(starts) + np.searchsorted(starts, others, side="right") - 1
@@ -119,7 +122,7 @@ def ldp_oue(my_report):
     said = battery(my_report, lambda pair: Numbers(pair.one[1], "bit"), PAIRS, call=_bits, mistakes=REPORTS,
                    right=REPORT, seed=71)
     _in_long_reports(my_report)
-    return f"a fair coin on the own bit, 1/(e^ε + 1) on each other, as far as we can see; {said}"
+    return f"a fair coin on the true bit, and 1/(e^ε + 1) on each other bit, as far as we can see; {said}"
 
 
 # ------------------------------------------------------------------------------------------------------------- planning
@@ -173,8 +176,8 @@ def _days(f, p, q, hashes, budget):
               f"{kept + 1} reports lose {rappor.epsilon(kept + 1):.3f}")
     return Together({
         "with the filter kept": Number(kept, f"{fits}: {reason}", whole=True, mistakes={
-            f"{fits}: reports from one filter share their loss, and {{said}} is right for fresh filters; or are "
-            "the two numbers in the wrong order?": fresh}),
+            f"{fits}: reports from one filter share their loss, and {{said}} is right for fresh filters. Or are the "
+            "two numbers in the wrong order?": fresh}),
         "with fresh filters": Number(fresh, f"{fresh} fit, at {one:.3f} each", whole=True, mistakes={
             f"{fresh} fit: without memory there is no ceiling, and every report costs {one:.3f} again": kept}),
     })
@@ -258,9 +261,9 @@ def _liars(pull=lambda p, q: (1 - q) / (p - q), whole=lambda need: math.ceil(nee
 
 
 CROWDS = {
-    "so many would be needed if a liar counted as one honest person, but the decoder divides by p - q":
+    "that many would be needed if a liar counted as one honest person, but the decoder divides by p - q":
         _liars(lambda p, q: 1.0),
-    "a certain report adds (1 - q)/(p - q) and not 1/(p - q): what a lie would give anyway is taken away":
+    "a certain report adds (1 - q)/(p - q) and not 1/(p - q): subtract what a lie would give anyway":
         _liars(lambda p, q: 1 / (p - q)),
     "at least so many are needed: round up": _liars(whole=math.floor),
     "at least so many are needed, and people are whole: round up": _liars(whole=float),

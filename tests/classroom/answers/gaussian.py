@@ -253,7 +253,7 @@ WRONG = [
     (check.gau_clip, times(0.5**0.5, laplace), "normal shape"),
     (check.gau_clip, times(3**0.5, lambda rng, scale, shape: scale * rng.uniform(-1, 1, shape)), "normal shape"),
     (check.gau_clip, release(law=clipped(3, normal)), "beyond 3.5 sigma"),
-    (check.gau_clip, given(RELEASE, rows=lambda rows: np.nan_to_num(rows, posinf=0, neginf=0)), "the whole of it"),
+    (check.gau_clip, given(RELEASE, rows=lambda rows: np.nan_to_num(rows, posinf=0, neginf=0)), "the whole row"),
     (check.gau_clip, release(good=lambda rows: rows), "finite"),
     (check.gau_clip,
      release(lambda r, clip: r / lengths(r) * np.minimum(clip, lengths(r)), good=without_the_bad), "finite"),

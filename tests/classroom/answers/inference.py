@@ -251,7 +251,7 @@ LEAKS = [
 WRONG = [  # checker, answer, a piece of what it must say
     (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n), "chance of the survey in it"),
     (check.inf_proportion, bar(lambda s, n, sigma: (sigma / n) ** 2), "only the noise in it"),
-    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n + (sigma / n) ** 2), "the law is not normal"),
+    (check.inf_proportion, bar(lambda s, n, sigma: s * (1 - s) / n + (sigma / n) ** 2), "distribution is not normal"),
     (check.inf_proportion, lambda y, n, sigma: section._clopper(round(y), n), "takes the print for the exact count"),
     (check.inf_proportion, lambda *case: exact(*case, confidence=0.9), "5 % on each side"),
     (check.inf_proportion, lambda *case: exact(*case, noise="laplace"), "not Laplace"),
@@ -262,7 +262,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.inf_proportion, score, "a share of 0.003 is covered in 93"),
     (check.inf_proportion, lambda *case: exact(*case)[::-1], "low <= high"),
     (check.inf_proportion, lambda *case: 100 * np.array(exact(*case)), "expected two shares"),
-    (check.inf_proportion, lambda *case: (0.5, 0.6), "does not hold the share"),
+    (check.inf_proportion, lambda *case: (0.5, 0.6), "does not contain the share"),
     (check.inf_proportion, lambda *case: 0.2, "expected 2 numbers"),
     (check.inf_proportion, lambda *case: print(end=""), "return"),
     (check.inf_pair, given(PAIR, charges=lambda all_: all_[all_ > 0]), "and 20 small corrections) V is within"),

@@ -257,9 +257,9 @@ WRONG = [
     (check.kan_mondrian, overlapping, "must not overlap"),
     (check.kan_mondrian, from_labels, "must not overlap"),
     (check.kan_mondrian, lambda df, qi, k: by_rank(df, list(df), k), "one of these columns"),
-    (check.kan_mondrian, only_widest, "could still be cut"),
-    (check.kan_mondrian, too_careful, "could still be cut"),
-    (check.kan_mondrian, uncut, "could still be cut"),
+    (check.kan_mondrian, only_widest, "can still be cut"),
+    (check.kan_mondrian, too_careful, "can still be cut"),
+    (check.kan_mondrian, uncut, "can still be cut"),
     (check.kan_mondrian, lambda df, qi, k: np.array_split(np.arange(len(df)), len(df) // k), "agree on all of qi"),
     (check.kan_mondrian, lambda df, qi, k: [[row] for row in range(len(df))], "agree on all of qi"),
     (check.kan_mondrian, lambda df, qi, k: [["a"]], "whole numbers"),
@@ -299,13 +299,13 @@ WRONG = [
     (check.kan_intersect, likeliest, "only those that are certain"),
     (check.kan_intersect, lambda first, second: likeliest(first, second, of=2), "only those that are certain"),
     (check.kan_intersect, one_release, "is certain too"),
-    (check.kan_intersect, intersection_only, "are used up"),
+    (check.kan_intersect, intersection_only, "belong to people whose value"),
     (check.kan_intersect, by_union, ""),
     (check.kan_intersect, lambda first, second: {}, "is certain too"),
     (check.kan_intersect, lambda first, second: [None] * 150, "expected a dict"),
     (check.kan_intersect, lambda first, second: {"Alice": "flu"}, "numbered from 0"),
     (check.kan_intersect, lambda first, second: dict.fromkeys(range(150), "flu"), "in common"),
-    (check.kan_intersect, lucky(PAIRS), "luck is not certainty"),
+    (check.kan_intersect, lucky(PAIRS), "right by luck"),
 ]
 
 

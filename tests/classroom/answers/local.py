@@ -333,7 +333,7 @@ WRONG = [
     (check.ldp_belief, lambda *case: belief(*case)[0], "expected 12 numbers"),
     (check.ldp_belief, lambda r, e, prior: "likely", "expected 12 numbers"),
     (check.ldp_liars, partial(liars, pull=lambda p, q: 1.0), "as one honest person"),
-    (check.ldp_liars, partial(liars, pull=lambda p, q: 1 / (p - q)), "taken away"),
+    (check.ldp_liars, partial(liars, pull=lambda p, q: 1 / (p - q)), "subtract what a lie"),
     (check.ldp_liars, partial(liars, up=math.floor), "round up"),
     (check.ldp_liars, partial(liars, rates="k-RR"), "liars"),
     (check.ldp_liars, partial(liars, rates="OUE"), "liars"),

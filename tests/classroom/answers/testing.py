@@ -120,7 +120,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.audit_split, my_audit(confidence=0.6), "at 95 %"),
     (check.audit_split, thresholds, "other runs"),
     (check.audit_split, equal_bins, "other runs"),
-    (check.audit_split, best_of_four, "one event only, and once"),
+    (check.audit_split, best_of_four, "only one event, and only once"),
     (check.audit_split, lambda run, d, d2, n, rng: print(end=""), "`return` missing"),
     (check.audit_split, my_audit(one_way=True), "both directions"),
     (check.audit_split, my_audit(greedy=2), "are allowed"),

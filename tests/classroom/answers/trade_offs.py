@@ -133,15 +133,15 @@ SOLUTIONS = [
 ]
 
 WRONG = [  # checker, answer, a piece of what it must say
-    (check.tf_court, first_line, "a line of its own"),
+    (check.tf_court, first_line, "another line"),
     (check.tf_court, lambda e, d, a: 1 - d - math.exp(e) * a, "falls below 0"),
     (check.tf_court, lambda e, d, a: max(1 - d - math.exp(e) * a, math.exp(-e) * (1 - d - a)), "cannot be negative"),
     (check.tf_court, lambda e, d, a: court(e, 0.0, a), "delta was not used"),
     (check.tf_court, lambda e, d, a: court(e, -d, a), "delta was added"),
-    (check.tf_court, lambda e, d, a: 1 - court(e, d, a), "can be found at most"),
+    (check.tf_court, lambda e, d, a: 1 - court(e, d, a), "largest share that can be found"),
     (check.tf_court, lambda e, d, a: 1 - d - a, "perfect privacy"),
     (check.tf_court, lambda e, d, a: math.exp(-e) * (1 - d - a), "second line alone"),
-    (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else first_line(e, d, a), "a line of its own"),
+    (check.tf_court, lambda e, d, a: court(e, d, a) if e > 1 else first_line(e, d, a), "another line"),
     (check.tf_court, lambda e, d, a: court(e, d, a) + 0.001, "can be attacked"),
     (check.tf_court, lambda e, d, a: first_line(e, d, a) if a < 0.5 else court(e, d, a), "alpha = 0.17: not 0.138113"),
     (check.tf_court, lambda e, d, a: (first_line if a < 1 / (1 + math.exp(e)) else court)(e, d, a), "not 0.138113"),

@@ -187,7 +187,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.agg_collusion, lambda honest, epsilon: loss()(max(1 - honest, 1e-6), epsilon), "keeps its parts secret"),
     (check.agg_collusion, lambda honest, epsilon: round(loss()(honest, epsilon), 2), "rounded too far"),
     (check.agg_collusion, lambda honest, epsilon: "much", "expected a number"),
-    (check.agg_dropout, plan(lambda n, silent, told: n), "insures against nobody"),
+    (check.agg_dropout, plan(lambda n, silent, told: n), "every part must arrive"),
     (check.agg_dropout, plan(lambda n, silent, told: n - told), "take their parts with them"),
     (check.agg_dropout, plan(lambda n, silent, told: n - silent), "those who told"),
     (check.agg_dropout, plan(there=lambda n, silent, told: n - silent - told), "there is more"),

@@ -89,7 +89,7 @@ WRONG = [  # checker, answer, a piece of what it must say
     (check.year_plan, {**PLAN, "fines": 12 * PLAN["fines"]}, "the whole year"),
     (check.year_plan, {**PLAN, "together": math.hypot(PLAN["loans"], PLAN["fines"])}, "add up"),
     (check.year_plan, {"loans": 1}, "missing"),
-    (check.year_odds, {**ODDS, "sure": 0.7685}, "even bet"),
+    (check.year_odds, {**ODDS, "sure": 0.7685}, "even odds"),
     (check.year_odds, {**ODDS, "sure": 0.83}, "the odds are multiplied"),
     (check.year_odds, {**ODDS, "sure": 100 * ODDS["sure"]}, "between 0 and 1"),
     (check.year_odds, {**ODDS, "advantage": 1 - math.exp(-1.2)}, "not the smallest"),
