@@ -35,6 +35,7 @@ def browser():
 def judge(browser):
     """A page with the script and nothing else."""
     page = browser.new_page()
+    page.add_script_tag(path=SCRIPT.with_name("say.js"))
     page.add_script_tag(path=SCRIPT)
     return page
 

@@ -15,6 +15,7 @@
 * exercises that ask for numbers, words and choices are answered on the page, and a reader sees what is done;
 * printed columns are tables, long rows are cards on a phone, and claims have filters;
 * words of the glossary say what they mean where they stand, and a search leads to places and shows their words;
+* in its Chinese edition the same sources are read with their translations, and pages keep their addresses;
 * every page says its licence, and works where a server allows no script and no style inside pages;
 * small repairs of the theme, here and in ``static/book``.
 """
@@ -44,6 +45,7 @@ from bookext import (
     search,
     sectionmap,
     tables,
+    translation,
     way,
 )
 from bookext.cache import book_key, cache_folder, note_of
@@ -54,17 +56,14 @@ FONTS = "output/chtml/fonts/woff-v2"
 
 def configure(app, config):
     root, build = Path(app.srcdir), Path(app.outdir).parent
-    app.book_key = book_key(root)                # as they are now, whatever changes during the build
+    # the sources as they are now, whatever changes during the build
+    app.book_key = book_key(root, "zh" if translation.is_translated(app) else "html")
     config.html_context = {"default_mode": "auto", **config.html_context}       # the theme logs an error without it
     config.html_static_path = [*config.html_static_path, str(HERE / "static"), str(mathjax(build / "assets"))]
     config.mathjax_path = "mathjax/tex-chtml.js"
     config.templates_path = [*config.templates_path, str(HERE / "templates")]
 
-    # the kernels inherit both: SVG figures and static explorers belong to the book, not to the notebooks
-    os.environ["IPYTHONDIR"] = str(kernel_profile(build / "ipython"))
-    os.environ["DPLIB_STATIC"] = "1"
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # a section's small matrices gain nothing from more
+    prepare_kernels(build, config.language)
 
     # jupyter-cache looks at the code cells alone, and would keep the results of an older dplib
     cache = cache_folder(root, build)
@@ -85,6 +84,17 @@ def mathjax(folder: Path) -> Path:
         shutil.copytree(wheel / FONTS, folder / "mathjax" / FONTS)
         shutil.copy(wheel / "tex-chtml.js", folder / "mathjax")
     return folder
+
+
+def prepare_kernels(build: Path, language: str):
+    """What the kernels inherit: SVG figures and static explorers belong to the book, not to the notebooks."""
+    profile = kernel_profile(build / "ipython")
+    os.environ["IPYTHONDIR"] = str(profile)
+    os.environ["DPLIB_STATIC"] = "1"
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # a section's small matrices gain nothing from more
+    if language == translation.catalogue.LANGUAGE:
+        translation.leave_letters_to_readers(profile)
 
 
 def kernel_profile(folder: Path) -> Path:
@@ -163,6 +173,7 @@ def setup(app):
     app.connect("build-finished", forget_when_warned)
     app.connect("build-finished", remove_old_pages)
     app.connect("build-finished", note_the_build, priority=1000)        # after all that may warn
+    translation.setup(app)
     quick.setup(app)
     launch.setup(app)
     light.setup(app)
@@ -178,6 +189,7 @@ def setup(app):
     public.setup(app)
     app.add_css_file("book/book.css", priority=900)
     app.add_css_file("book/present.css", priority=901)
+    app.add_js_file("book/say.js")
     app.add_js_file("book/book.js")
     app.add_js_file("book/explorer.js")
     app.add_js_file("book/present.js")

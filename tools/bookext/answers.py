@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 
 from bookext.sectionmap import in_order
+from bookext.translation.spoken import translated
 from provable_privacy import check
 from provable_privacy.entries import published
 from provable_privacy.points import exercises
@@ -32,7 +33,7 @@ def tell(app, pagename, templatename, context, doctree):
     link = app.builder.get_relative_uri
     data = {
         "prefix": pagename.removesuffix(app.config.root_doc).removesuffix("index") if gathers else f"{pagename}#",
-        "answers": {} if gathers else {label: found for label in labels if (found := declared(label))},
+        "answers": {} if gathers else {label: translated(found) for label in labels if (found := declared(label))},
         "places": {"": labels} | {link(pagename, page): labels_of(app, page) for page in behind},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

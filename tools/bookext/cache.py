@@ -51,9 +51,10 @@ def execution_key(root: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def book_key(root: Path) -> str:
-    """A hash of all that the pages are made from."""
-    return execution_key(root) + digest_of(set(files(root, [CHECK, *PAGES])), root).hexdigest()
+def book_key(root: Path, made: str = "html") -> str:
+    """A hash of all that the pages of an edition are made from."""
+    sources = [CHECK, *PAGES, *(["locale"] if made.startswith("zh") else [])]
+    return execution_key(root) + digest_of(set(files(root, sources)), root).hexdigest()
 
 
 def note_of(made: Path) -> Path:
@@ -65,7 +66,7 @@ def is_built(root: Path, made: str) -> bool:
     """Whether a folder in _build was made from the sources as they are, without a warning."""
     folder = root / "_build" / made
     note = note_of(folder)
-    return folder.is_dir() and note.exists() and note.read_text(encoding="utf-8") == book_key(root)
+    return folder.is_dir() and note.exists() and note.read_text(encoding="utf-8") == book_key(root, made)
 
 
 def cache_folder(root: Path, build: Path) -> Path:

@@ -13,7 +13,7 @@
       row.hidden = !((verdict === "all" || row.querySelector(`.verdict.${verdict}`)) && words.every((word) => text.includes(word)));
     }
     const left = rows.filter((row) => !row.hidden).length;
-    said.textContent = left === rows.length ? "" : `${left} of ${rows.length} claims`;
+    said.textContent = left === rows.length ? "" : say("{left} of {all} claims", {left, all: rows.length});
   }
 
   function press(one) {

@@ -15,15 +15,24 @@ from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
 from sphinx.util import logging
 
+from bookext import translation
 from bookext.cache import CHECKERS, Checkers, fresh
 
 logger = logging.getLogger(__name__)
 
 
 def notebooks(env, docnames):
-    """Name of a page -> its file and its notebook, of those pages that are notebooks."""
+    """Name of a page -> its file and its notebook, as this edition reads it, of those pages that are notebooks."""
     paths = {name: Path(env.doc2path(name)) for name in docnames}
-    return {name: (path, nbformat.read(path, as_version=4)) for name, path in paths.items() if path.suffix == ".ipynb"}
+    is_translated = translation.is_translated(env)
+
+    def source(name, path):
+        text = path.read_text(encoding="utf-8")
+        return translation.read(name, text) if is_translated else text
+    return {
+        name: (path, nbformat.reads(source(name, path), as_version=4))
+        for name, path in paths.items() if path.suffix == ".ipynb"
+    }
 
 
 def outdated(app, env, added, changed, removed):
@@ -36,17 +45,21 @@ def outdated(app, env, added, changed, removed):
 
 
 def side_by_side(app, env, docnames):
-    if app.config.nb_execution_mode == "off":
-        return
-    cache, checkers = get_cache(app.config.nb_execution_cache_path), app.checkers
-    todo = [(path, nb) for path, nb in notebooks(env, docnames).values() if not fresh(cache, nb, checkers)]
+    if app.config.nb_execution_mode != "off":
+        books = notebooks(env, docnames).values()
+        execute(books, get_cache(app.config.nb_execution_cache_path), app.checkers, app.config.nb_execution_timeout)
+
+
+def execute(books, cache, checkers, timeout):
+    """Run those notebooks that the cache does not have, and keep what they say."""
+    todo = [(path, nb) for path, nb in books if not fresh(cache, nb, checkers)]
     if not todo:
         return
     workers = min(len(todo), os.cpu_count() or 1)
     logger.info(f"executing {len(todo)} notebooks, {workers} at a time")
 
     def run(path, nb):                           # the kernel is a process of its own: a thread waits for it
-        options = {"cwd": str(path.parent), "timeout": app.config.nb_execution_timeout, "allow_errors": False}
+        options = {"cwd": str(path.parent), "timeout": timeout, "allow_errors": False}
         return path, nb, single_nb_execution(nb, **options)
 
     for _, nb in todo:

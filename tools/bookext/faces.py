@@ -22,9 +22,9 @@ def characters(pages) -> set[int]:
     return {one for one in found if one >= 32}
 
 
-def rules(pages, folder: Path) -> str:
+def rules(pages, folder: Path, without: str = "") -> str:
     """The faces for the style sheet; their fonts are written into the folder."""
-    wanted = characters(pages)
+    wanted = characters(pages) - set(map(ord, without))
     return "".join(
         f'@font-face {{ font-family: "Book"; font-weight: {weight}; font-style: {slant}; font-display: swap; '
         f'src: url("{address}") format("woff2"); }}\n'

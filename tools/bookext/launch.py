@@ -14,6 +14,8 @@ from urllib.parse import quote, urlencode
 
 from sphinx.errors import ConfigError
 
+from bookext.translation.spoken import say
+
 BRANCH = "notebooks"                             # of the plain notebooks: student/chapters/..., .binder/, the wheel
 ADDRESS = re.compile(r"https://github\.com/(?P<owner>[\w-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 HUB = re.compile(r"https?://[^\s/]+(?:/\S*)?")
@@ -64,16 +66,16 @@ def sources(here: Repository, branch: str, docname: str, suffix: str) -> dict[st
         {"title": f"{docname}: ", "body": "The sentence, figure or exercise:\n\nWhat is wrong with it:\n"}
     )
     return {
-        "Source of this page": f"{here.url}/blob/{quote(branch)}/{quote(docname + suffix)}",
-        "Report an error": f"{here.url}/issues/new?{report}",
-        "Repository": here.url,
+        say("Source of this page"): f"{here.url}/blob/{quote(branch)}/{quote(docname + suffix)}",
+        say("Report an error"): f"{here.url}/issues/new?{report}",
+        say("Repository"): here.url,
     }
 
 
 def menu(label: str, tooltip: str, icon: str, links: dict[str, str]) -> dict:
     buttons = [
-        {"type": "link", "text": name, "url": url, "label": f"{label}-{name.split()[0].lower()}"}
-        for name, url in links.items()
+        {"type": "link", "text": name, "url": url, "label": f"{label}-{number}"}
+        for number, (name, url) in enumerate(links.items(), 1)
     ]
     return {"type": "group", "label": label, "tooltip": tooltip, "icon": icon, "buttons": buttons}
 
@@ -98,9 +100,10 @@ def add_buttons(app, pagename, templatename, context, doctree):
         return
     suffix, added = context["page_source_suffix"], []
     if suffix == ".ipynb" and pagename.startswith("chapters/"):
-        added.append(menu("launch", "Run this section", "fas fa-rocket", opened(here, pagename, app.config.book_hub)))
+        places = opened(here, pagename, app.config.book_hub)
+        added.append(menu("launch", say("Run this section"), "fas fa-rocket", places))
     links = sources(here, options.get("repository_branch") or "main", pagename, suffix)
-    added.append(menu("source", "Source and errors", "fas fa-code-branch", links))
+    added.append(menu("source", say("Source and errors"), "fas fa-code-branch", links))
     context["header_buttons"][:0] = added
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.util import logging
 
-from bookext import faces, strict, styles
+from bookext import faces, strict, styles, translation
 from bookext.mathematics import SCRIPTS, NotSet, Typesetter, cut_sheet, formulas
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ EARLY = re.compile(r"\s*<link rel=\"preload\" as=\"script\"[^>]*>")
 WAITING = re.compile(r"<script src=\"(?=[^\"]*_static/)")
 
 FORMULA = r"<span class=\"math notranslate nohighlight\"[^>]*>(?:(?!</span>).)*</span>"
-WITH_MARKS = re.compile(rf"([(\[“‘]*)({FORMULA})([.,;:!?)\]”’%]+|-(?=\w))?", re.DOTALL)
+WITH_MARKS = re.compile(rf"([(\[“‘（]*)({FORMULA})([.,;:!?)\]”’%，。；：、！？）]+|-(?=\w))?", re.DOTALL)
 PERCENT = re.compile(r"(?<=\d) (?=%)")
 KEPT_AS_IT_IS = re.compile(r"(<(pre|code|script|style)\b.*?</\2>)", re.DOTALL)
 
@@ -49,13 +49,14 @@ def finish(app, exception):
     written = {
         path: path.read_text(encoding="utf-8")
         for path in sorted(site.rglob("*.html"))
-        if not path.relative_to(site).parts[0].startswith("_")
+        if not path.relative_to(site).parts[0].startswith(("_", "zh"))            # nor the other edition
     }
     if not any(link["path"] != styles.JOINED for page in written.values() for link in styles.LINK.finditer(page)):
         return                                   # nothing was written
     pages = {path: without_scripts(page) for path, page in written.items()}
     sheet = set_formulas(pages, site, app.config.mathjax3_config or {})
-    sheet += faces.rules(pages.values(), site / Path(styles.JOINED).parent)
+    own_quotes = translation.QUOTES if translation.is_translated(app) else ""
+    sheet += faces.rules(pages.values(), site / Path(styles.JOINED).parent, without=own_quotes)
     sheet += strict.move(pages, site)
     styles.join(pages, site, sheet)
     for path, page in pages.items():

@@ -14,16 +14,12 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 
 from bookext.notices import notices
+from bookext.translation.spoken import say
 
 LONGEST = 240                                    # letters
 ASIDE = (nodes.literal_block, nodes.table, nodes.Admonition, nodes.container)
 GREEK = re.compile(r"\\(?:var)?(alpha|beta|gamma|delta|epsilon|mu|rho|sigma|pi)\b")
 PICTURE = "_static/book/card.png"
-LOST = {
-    "title": "Page not found",
-    "body": "<h1>Page not found</h1><p>This address leads nowhere. It may be that of an older version of the book. "
-    "The list of pages and the search find what you want.</p>",
-}
 RELATIVE = re.compile(r"(?<= )(href|src|action)=\"(?![#/]|[a-z]+:)")
 
 
@@ -58,7 +54,7 @@ def describe(app, pagename, templatename, context, doctree):
     if here:
         tags |= {
             "og:url": f"{here}/{quote(pagename)}.html", "og:image": f"{here}/{PICTURE}",
-            "og:image:alt": "Two curves over a season, and one evening on which an alarm is raised",
+            "og:image:alt": say("Two curves over a season, and one evening on which an alarm is raised"),
         }
     lines = [f'<meta name="description" content="{html.escape(words)}" />'] if words else []
     lines += [f'<meta property="{name}" content="{html.escape(said)}" />' for name, said in tags.items() if said]
@@ -69,11 +65,11 @@ def say_the_licence(app, pagename, templatename, context, doctree):
     """At the foot of every page."""
     about, text = context["pathto"]("reference/about").rstrip("#"), context["pathto"]("NOTICES.txt", 1)
     links = {
-        "Licence": f"{about}#licence", "How to cite": f"{about}#how-to-cite", "Accessibility": f"{about}#accessibility",
-        "Notices": text,
+        say("Licence"): f"{about}#licence", say("How to cite"): f"{about}#how-to-cite",
+        say("Accessibility"): f"{about}#accessibility", say("Notices"): text,
     }
     context["theme_extra_footer"] = (
-        f"{context.get('theme_extra_footer') or ''}<p>Text and data: CC BY 4.0. Code: MIT. "
+        f"{context.get('theme_extra_footer') or ''}<p>{say('Text and data: CC BY 4.0. Code: MIT.')} "
         + " · ".join(f'<a href="{html.escape(link)}">{name}</a>' for name, link in links.items()) + "</p>"
     )
 
@@ -81,7 +77,11 @@ def say_the_licence(app, pagename, templatename, context, doctree):
 def lost(app):
     """The page for an address that leads nowhere."""
     if app.builder.format == "html":
-        yield "404", LOST, "page.html"
+        title, words = say("Page not found"), say(
+            "This address leads nowhere. It may be that of an older version of the book. "
+            "The list of pages and the search find what you want."
+        )
+        yield "404", {"title": title, "body": f"<h1>{title}</h1><p>{words}</p>"}, "page.html"
 
 
 def finish(app, exception):

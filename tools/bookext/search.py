@@ -40,6 +40,7 @@ SILENT_CLASSES = {
 BOXES = {"proof", "exercise", "citation"}        # classes of boxes that have an address
 TITLES = {"admonition-title", "label"}
 
+HAN = "\u3400-\u9fff"
 RELATIONS = set("=<>≤≥≈∈→≪≫∼∝⊂⊆⇒⇔≠+−×⊗∪∩|")
 MARKS = {"msup": "^", "msub": "_", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 STOP = set("""
@@ -188,7 +189,10 @@ def begins_place(node: Element) -> bool:
 def words_of(text: str) -> list[str]:
     """The words of a text as they are compared: small letters without marks; neither numbers nor single letters."""
     plain = "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
-    return [one for one in re.findall(r"[^\W_]+", plain) if not re.fullmatch(r"\d+|[a-z]", one) and one not in STOP]
+    others = re.findall(rf"[^\W_{HAN}]+", plain)
+    words = [one for one in others if not re.fullmatch(r"\d+|[a-z]", one) and one not in STOP]
+    runs = re.findall(f"[{HAN}]+", plain)        # Chinese has no blanks: it is compared by pairs of neighbours
+    return words + [run[place:place + 2] for run in runs for place in range(max(1, len(run) - 1))]
 
 
 def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]]]:

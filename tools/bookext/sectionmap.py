@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from bookext.translation.spoken import say
+
 HEAD = re.compile(r"^Before this:.*$", re.MULTILINE)
 ROLE = re.compile(r"\{(doc|ref|prf:ref)\}`(?:[^`<]*<)?([^`<>]+)>?`|\]\(([^)#]+)\.(?:ipynb|md)(?:#[^)]*)?\)")
 
@@ -79,7 +81,7 @@ def draw(graph: dict[str, list[str]], numbers: dict[str, str], titles: dict[str,
     rows: dict[str, list[str]] = {}
     for page in graph:
         first = ", ".join(sorted(numbers[one] for one in arrows[page]))
-        after = f" <small>after {first}</small>" if first else ""
+        after = f" <small>{say('after {sections}').format(sections=first)}</small>" if first else ""
         word = re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", html.escape(words[page]))
         box = f'<a class="{names[page]}" href="{html.escape(links[page])}"><b>{numbers[page]}</b> {word}{after}</a>'
         rows.setdefault(page.rpartition("/")[0], []).append(f"<li>{box}</li>")
@@ -90,7 +92,7 @@ def draw(graph: dict[str, list[str]], numbers: dict[str, str], titles: dict[str,
         bright += f".section-map:has(.{names[page]}:is(:hover,:focus-visible)) a:not({kept}){{opacity:.3}}"
     return (
         f"<style>{bright}</style>"
-        f'<ol class="section-map" aria-label="The sections, and what to read before each">{lists}</ol>'
+        f'<ol class="section-map" aria-label="{say("The sections, and what to read before each")}">{lists}</ol>'
     )
 
 

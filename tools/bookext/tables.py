@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from bookext.translation.spoken import say
+
 HERE = Path(__file__).parent
 TABLE = re.compile(r'<table class="table">(?P<inner>.*?)</table>', re.DOTALL)
 HEAD = re.compile(r'<th class="[^"]*head[^"]*">(.*?)</th>', re.DOTALL)
@@ -15,8 +17,6 @@ TAG = re.compile(r"<[^>]+>")
 LONG_ROW = 100                                   # letters: with three columns, more than a phone can hold side by side
 LONG_NAME = 45                                   # letters of a row's first cell, formulas as they are written
 
-VERDICTS = ("right", "imprecise", "wrong")
-VERDICT = re.compile(rf"<p>({'|'.join(VERDICTS)})\b")
 NUMBER = re.compile(r"<p>([A-E]\d\d)</p>")
 
 
@@ -44,12 +44,12 @@ def lay_out(table) -> str:
     rows = [row for row in rows if row]
     if not needs_cards(heads, rows) or any(len(row) != len(heads) for row in rows):
         return table[0]
-    names, verdict = iter(heads * len(rows)), "verdict" in heads
+    names, verdict = iter(heads * len(rows)), say("verdict") in heads
 
     def cell(found):
         name, inner = next(names), found[1]
-        if verdict and name == "verdict":
-            inner = VERDICT.sub(r'<p><strong class="verdict \1">\1</strong>', inner)
+        if verdict and name == say("verdict"):
+            inner = coloured(inner)
         label = f' data-label="{html.escape(name)}"' if name else ""
         return f'<td role="cell"{label}>{inner}</td>'
 
@@ -69,22 +69,35 @@ def lay_out(table) -> str:
     return f'<table class="table cards{" claims" if verdict else ""}" role="table">{inner}</table>'
 
 
+def verdicts() -> dict[str, str]:
+    return {"right": say("right"), "imprecise": say("imprecise"), "wrong": say("wrong")}
+
+
+def coloured(cell: str) -> str:
+    for verdict, word in verdicts().items():
+        if cell.startswith(f"<p>{word}"):
+            return cell.replace(word, f'<strong class="verdict {verdict}">{word}</strong>', 1)
+    return cell
+
+
 def filters(body: str) -> str:
     """Buttons and a field above the first table of verdicts, for a browser with scripts."""
     counts = Counter(re.findall(r'class="verdict (\w+)"', body))
     place = body.find('<div class="pst-scrollable-table-container"><table class="table cards claims"')
     if place < 0:
         return body
-    buttons = [("all", sum(counts.values())), *((one, counts[one]) for one in VERDICTS)]
+    names = {"all": say("all"), **verdicts()}
+    counts["all"] = sum(counts.values())
     controls = "".join(
         f'<button type="button" aria-pressed="{str(name == "all").lower()}" data-verdict="{name}">'
-        f"{name} {count}</button>"
-        for name, count in buttons
+        f"{shown} {counts[name]}</button>"
+        for name, shown in names.items()
     )
     script = (HERE / "claims.js").read_text(encoding="utf-8")
     box = (
-        f'<div class="filters" role="group" aria-label="Which claims to show" hidden>{controls}'
-        '<input type="search" aria-label="a word of a claim" placeholder="a word, or a number such as B05">'
+        f'<div class="filters" role="group" aria-label="{say("Which claims to show")}" hidden>{controls}'
+        f'<input type="search" aria-label="{say("a word of a claim")}" '
+        f'placeholder="{say("a word, or a number such as B05")}">'
         '<p role="status"></p></div>'
     )
     return f"{body[:place]}{box}{body[place:]}<script>{script}</script>"

@@ -11,6 +11,7 @@ import reading_time
 from docutils import nodes
 
 from bookext.sectionmap import in_order
+from bookext.translation.spoken import say
 
 EXPLORER = re.compile(
     r'<div class="explorer">.*?<figure><svg [^>]*?viewBox="(?P<box>[^"]*)"[^>]*>(?P<inner>.*?)</svg><figcaption',
@@ -25,8 +26,10 @@ def tell(app, pagename, templatename, context, doctree):
     if "body" in context and pagename in sections:
         title = html.escape(app.env.titles[chapter].astext())
         link = html.escape(app.builder.get_relative_uri(pagename, chapter))
-        place = f"Section {sections.index(pagename) + 1} of {len(sections)}"
-        context["body"] += f'<p class="way">{place} in <a href="{link}">{title}</a></p>\n'
+        place = say("Section {number} of {count} in {chapter}").format(
+            number=sections.index(pagename) + 1, count=len(sections), chapter=f'<a href="{link}">{title}</a>'
+        )
+        context["body"] += f'<p class="way">{place}</p>\n'
 
 
 @cache
@@ -42,7 +45,8 @@ def facts(path: Path, changed: float) -> tuple[int, int, int]:
 def hours(minutes: int) -> str:
     """In halves: 5 hours, 8½ hours."""
     whole, half = divmod(round(minutes / 30), 2)
-    return f"{whole or ''}{'½' * half} hour{'s' * (whole > 1 or whole == half == 1)}"
+    several = whole > 1 or whole == half == 1
+    return (say("{number} hours") if several else say("{number} hour")).format(number=f"{whole or ''}{'½' * half}")
 
 
 def watch(app, docname, source):
@@ -78,15 +82,17 @@ def time_chapter(app, doctree, docname):
     cards = listed(app, doctree, docname, sections)
     for section, item in cards.items():
         read, practise, count = told(app, section)
-        words = f"{read} minutes to read, {count} exercises ({practise} minutes)"
+        words = say("{read} minutes to read, {count} exercises ({practise} minutes)").format(
+            read=read, count=count, practise=practise
+        )
         make_card(item, number_of(app, section), thumbnail(app.env, section), words)
     if cards:
         last = list(cards.values())[-1].parent
         reading, practising = (sum(told(app, section)[place] for section in cards) for place in (0, 1))
-        words = (
-            f"The whole chapter takes about {hours(reading)} of reading, without what goes deeper, "
-            f"and {hours(practising)} of exercises."
-        )
+        words = say(
+            "The whole chapter takes about {reading} of reading, without what goes deeper, "
+            "and {practising} of exercises."
+        ).format(reading=hours(reading), practising=hours(practising))
         last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", words))
 
 
@@ -95,12 +101,13 @@ def number_of(app, page) -> str:
 
 
 def add_button(app, doctree, docname, section):
-    words = html.escape(f"Start with {number_of(app, section)}")
+    title = f"{number_of(app, section)}: {app.env.titles[section].astext()}"
+    words = html.escape(say("Start with {section}").format(section=title))
     link = html.escape(app.builder.get_relative_uri(docname, section))
     inner = (node for node in doctree.findall(nodes.section) if isinstance(node.parent, nodes.section))
     first = next(inner, None)
     if first is not None:
-        button = f'<p class="doors"><a href="{link}">{words}: {html.escape(app.env.titles[section].astext())}</a></p>'
+        button = f'<p class="doors"><a href="{link}">{words}</a></p>'
         first.parent.insert(first.parent.index(first), nodes.raw("", button, format="html"))
 
 
@@ -137,9 +144,8 @@ def furnish(app, doctree, docname):
         reading, practising, count = (
             sum(told(app, section)[place] for section in chapters[chapter]) for place in range(3)
         )
-        words = (
-            f"{len(chapters[chapter])} section{'s' * (len(chapters[chapter]) > 1)}, {hours(reading)} to read, "
-            f"{count} exercises ({hours(practising)})"
+        words = say("{sections} sections, {reading} to read, {count} exercises ({practising})").format(
+            sections=len(chapters[chapter]), reading=hours(reading), count=count, practising=hours(practising)
         )
         make_card(item, number_of(app, chapter), thumbnail(app.env, chapters[chapter][0]), words)
     doors = next((one for one in doctree.findall(nodes.bullet_list) if all(is_link(item) for item in one)), None)
@@ -162,14 +168,14 @@ def in_figures(app, sections) -> dict[str, int]:
     cells = [cell for section in sections for cell in nbformat.read(app.env.doc2path(section), as_version=4).cells]
     code = [cell for cell in cells if cell.cell_type == "code"]
     return {
-        "sections": len(sections),
-        "figures to move": sum(
+        say("sections"): len(sections),
+        say("figures to move"): sum(
             len(re.findall(r"\bExplorer\(", cell.source))
             for cell in code
             if "remove-cell" not in cell.metadata.get("tags", [])
         ),
-        "exercises": sum(told(app, section)[2] for section in sections),
-        "tested statements": sum(len(re.findall(r"^# claim:", cell.source, re.MULTILINE)) for cell in code),
+        say("exercises"): sum(told(app, section)[2] for section in sections),
+        say("tested statements"): sum(len(re.findall(r"^# claim:", cell.source, re.MULTILINE)) for cell in code),
     }
 
 

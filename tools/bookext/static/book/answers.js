@@ -16,9 +16,9 @@ const answers = (() => {
   function number(text) {
     const not = (why) => new Wrong(`“${text.trim().slice(0, 40)}” ${why}`);
     if (/\d,\d/.test(text)) {
-      throw not("has a comma: write the decimal point as in 0.5, and 1234 without any mark");
+      throw not(say("has a comma: write the decimal point as in 0.5, and 1234 without any mark"));
     }
-    const strange = not("is no number: write it as in 0.25, 1/3, ln 3, e^-2, sqrt(2), 1e-5, 2.5% or inf");
+    const strange = not(say("is no number: write it as in 0.25, 1/3, ln 3, e^-2, sqrt(2), 1e-5, 2.5% or inf"));
     const parts = [];
     for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
       const found = TOKEN.exec(text);
@@ -96,7 +96,7 @@ const answers = (() => {
   const list = (values) => [values].flat(Infinity).map(real);
 
   function sentence(words, said) {
-    const shape = words.includes("{said}") ? words : words ? `not {said}; ${words}` : "not {said}";
+    const shape = words.includes("{said}") ? words : words ? `${say("not {said};")} ${words}` : say("not {said}");
     return shape.replaceAll("{said}", () => said);
   }
 
@@ -106,8 +106,8 @@ const answers = (() => {
     }
     let said = number(text);
     if (entry.whole && Number.isFinite(said) && !Number.isInteger(said)) {
-      const near = `${Math.floor(said)} or ${Math.ceil(said)}`;
-      throw new Wrong(`expected a whole number, got ${shown(said)}: which does what is asked, ${near}?`);
+      throw new Wrong(say("expected a whole number, got {said}: which does what is asked, {low} or {high}?",
+        {said: shown(said), low: Math.floor(said), high: Math.ceil(said)}));
     }
     said = entry.unsigned ? Math.abs(said) : said;
     const right = real(entry.right);
@@ -130,8 +130,10 @@ const answers = (() => {
       const rounded = Math.abs(said - round(said, decimals)) < 1e-12 * Math.max(1, Math.abs(said));
       if (rounded && Math.abs(said - right) <= 0.5001 * 10 ** -decimals) {
         const needed = allowed ? Math.max(Math.ceil(-Math.log10(2 * allowed)), decimals + 1) : decimals + 6;
-        const asked = needed < 1 ? "all digits before" : `${needed} digit${needed > 1 ? "s" : ""} after`;
-        throw new Wrong(`${shown(said)} is right, but rounded too far; give ${asked} the point`);
+        const asked = needed < 1 ? say("{said} is right, but rounded too far; give all digits before the point", {said: shown(said)})
+          : needed === 1 ? say("{said} is right, but rounded too far; give 1 digit after the point", {said: shown(said)})
+          : say("{said} is right, but rounded too far; give {needed} digits after the point", {said: shown(said), needed});
+        throw new Wrong(asked);
       }
     }
   }
@@ -209,7 +211,7 @@ const answers = (() => {
       return {mark: "✓", words: praise};
     } catch (found) {
       if (found instanceof Missing) {
-        return {mark: "○", words: found.message ? `${found.message} not attempted yet; the rest is right` : "not attempted yet"};
+        return {mark: "○", words: found.message ? say("{names} not attempted yet; the rest is right", {names: found.message}) : say("not attempted yet")};
       }
       if (found instanceof Wrong) {
         return {mark: "✗", words: found.message, path: found.path};
@@ -280,7 +282,7 @@ const answers = (() => {
   }
 
   function setField(entry, id, form) {
-    const none = "none of them";
+    const none = say("none of them");
     const field = choiceFields([...entry.of.map(([item]) => item), none], "checkbox", id, form);
     field.node.addEventListener("change", ({target}) => field.fields.forEach((other) => {
       other.checked &&= other === target || (target.value === none) === (other.value === none);
@@ -300,7 +302,7 @@ const answers = (() => {
   function row(name, entry, id, exercise, form) {
     const field = FIELDS[entry.kind](entry, id, form.id);
     const item = [...exercise.querySelectorAll("li")].find((one) => one.querySelector("code, em")?.textContent === name && one.textContent.trim().startsWith(name));
-    const words = /^\w+$/.test(name) ? make("code", {class: "literal"}, name) : name || "Your answer";
+    const words = /^\w+$/.test(name) ? make("code", {class: "literal"}, name) : name || say("Your answer");
     const label = make(field.label ? "label" : "span", {id: `${id}-name`, for: field.label, class: item || !name ? "visually-hidden" : "name"}, words);
     const node = make("div", {class: "entry", role: field.role, "aria-labelledby": field.role && `${id}-name`}, label, field.node);
     (item ?? form).append(node);
@@ -311,7 +313,7 @@ const answers = (() => {
     const id = exercise.id, form = make("form", {id: `${id}-form`, class: "answer", novalidate: ""});
     const rows = declared[1].map(([name, entry], place) => row(name, entry, `${id}-${place}`, exercise, form));
     const said = make("p", {role: "status", id: `${id}-said`});
-    form.append(make("div", {class: "end"}, make("button", {}, "Check"), said));
+    form.append(make("div", {class: "end"}, make("button", {}, say("Check")), said));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const {mark, words, path = []} = verdict(declared, rows.map((one) => one.read()));
@@ -343,7 +345,7 @@ const answers = (() => {
 
   /* an exercise that is answered elsewhere: its reader says when it is done */
   function offerDone(exercise) {
-    const button = make("button", {type: "button", class: "done"}, "Done");
+    const button = make("button", {type: "button", class: "done"}, say("Done"));
     button.addEventListener("click", () => setDone(exercise.id, button.getAttribute("aria-pressed") !== "true"));
     (exercise.querySelector("section") ?? exercise).append(button);
   }
@@ -353,27 +355,27 @@ const answers = (() => {
     const {done} = load();
     document.querySelectorAll(".progress-note").forEach((note) => note.remove());
     for (const [link, labels] of Object.entries(data.places)) {
-      const number = labels.filter((label) => done.includes(label)).length, words = `${number} of ${labels.length}`;
+      const number = labels.filter((label) => done.includes(label)).length, words = say("{number} of {all}", {number, all: labels.length});
       if (!link) {
-        head(number, labels.length, `${words} exercises done`);
+        head(number, labels.length, say("{number} of {all} exercises done", {number, all: labels.length}));
       } else if (number) {
         document.querySelectorAll(`.section-map a[href="${link}"]`).forEach((box) => box.append(make("small", {class: "progress-note"}, `✓ ${words}`)));
-        document.querySelectorAll(`.sections > li:has(> p a[href="${link}"]) > .facts`).forEach((facts) => facts.append(make("span", {class: "progress-note"}, ` ✓ ${words} done`)));
+        document.querySelectorAll(`.sections > li:has(> p a[href="${link}"]) > .facts`).forEach((facts) => facts.append(make("span", {class: "progress-note"}, ` ✓ ${say("{number} of {all} done", {number, all: labels.length})}`)));
       }
     }
     document.querySelectorAll(".exercise.admonition").forEach((exercise) => {
       const right = done.includes(exercise.id);
       exercise.querySelector("button.done")?.setAttribute("aria-pressed", right);
       if (right) {
-        exercise.querySelector(".admonition-title").append(make("span", {class: "progress-note"}, " ✓ done"));
+        exercise.querySelector(".admonition-title").append(make("span", {class: "progress-note"}, ` ✓ ${say("done")}`));
       }
     });
   }
 
   function head(number, all, words) {
-    const forget = make("button", {type: "button"}, "Forget");
+    const forget = make("button", {type: "button"}, say("Forget"));
     forget.addEventListener("click", () => {
-      if (confirm("Forget what you have done and guessed on these pages?")) {
+      if (confirm(say("Forget what you have done and guessed on these pages?"))) {
         keep((kept) => {
           kept.done = kept.done.filter((label) => !data.places[""].includes(label));
           kept.said = Object.fromEntries(Object.entries(kept.said).filter(([key]) => !key.startsWith(data.prefix)));
@@ -393,9 +395,14 @@ const answers = (() => {
 
   const YES_OR_NO = /^(Is|Are|Does|Do|Did|Can|Could|Will|Would|Must|May|Should|Has|Have|Was|Were|Right|Enough|Harmless)\b/;
   const EITHER = /^([^,.]+) or ([^,.?]+)(?:,[^?]*)?\?$/;
+  const CHINESE = /[\u4e00-\u9fff]/;
 
   /* the two answers between which a question chooses, or none */
   function choicesOf(question) {
+    if (CHINESE.test(question)) {
+      const asked = question.split(/[？?]/).filter((one) => one.trim());
+      return asked.length === 1 && /吗$/.test(asked[0]) ? ["是", "否"] : [];
+    }
     const last = question.split(/(?<=[.!?:”"]) /).at(-1);
     if (YES_OR_NO.test(last)) {
       return question.split("?").length === 2 && !/\bor\b/.test(last) ? ["Yes", "No"] : [];
@@ -409,7 +416,7 @@ const answers = (() => {
     const note = make("p", {role: "status"});
     const field = quiet(make("input", {type: "text", "aria-label": label, placeholder: label, maxlength: 200, autocomplete: "off"}));
     const give = (words) => {
-      const line = make("p", {class: "given", tabindex: -1}, words ? `${label}: ${words}` : `${label}: none`);
+      const line = make("p", {class: "given", tabindex: -1}, `${label}: ${words || say("none")}`);
       form.isConnected ? form.replaceWith(line) : place(line);
       return line;
     };
@@ -417,7 +424,7 @@ const answers = (() => {
       event.preventDefault();
       const words = event.submitter?.value || field.value.trim();
       if (!words && !note.textContent) {
-        note.textContent = "Write one line first. Or press once more, and see it without a guess.";
+        note.textContent = say("Write one line first. Or press once more, and see it without a guess.");
         field.focus();
         return;
       }
@@ -442,7 +449,7 @@ const answers = (() => {
   function checkYourself() {
     document.querySelectorAll("#check-yourself > .admonition.dropdown").forEach((box) => {
       const title = box.querySelector(".admonition-title"), question = title.textContent.replace(/\s+/g, " ").trim();
-      const form = guessFirst(`${data.prefix}${question.slice(0, 60)}`, "Your answer", "Show the answer", choicesOf(question),
+      const form = guessFirst(`${data.prefix}${question.slice(0, 60)}`, say("Your answer"), say("Show the answer"), choicesOf(question),
         (node) => title.after(node), () => title.click());
       if (form) {
         box.addEventListener("click", (event) => {
@@ -455,7 +462,7 @@ const answers = (() => {
     });
   }
 
-  const GUESS = /(?:^|[.?!:,;] |\band |\bnow )guess\b|(?:^|[.?!] )before you (?:look|run|read|move)\b/i;
+  const GUESS = /(?:^|[.?!:,;] |\band |\bnow )guess\b|(?:^|[.?!] )before you (?:look|run|read|move)\b|猜/i;
 
   /* the first output after a paragraph that asks for a guess, unless it is far, moves, or is that of imports */
   function outputAfter(paragraph) {
@@ -481,7 +488,7 @@ const answers = (() => {
       const output = asks && outputAfter(paragraph);
       if (output && !output.parentElement.matches(".waiting")) {
         const cell = output.parentElement;
-        const form = guessFirst(data.prefix + cell.id, "Your guess", "Show the output", [], (node) => output.before(node), () => {
+        const form = guessFirst(data.prefix + cell.id, say("Your guess"), say("Show the output"), [], (node) => output.before(node), () => {
           cell.classList.remove("waiting");
           window.dispatchEvent(new Event("resize"));          /* what scrolls is found again */
         });
@@ -497,9 +504,9 @@ const answers = (() => {
       const declared = data.answers[exercise.id];
       declared ? ask(exercise, declared) : offerDone(exercise);
     });
-    const how = document.querySelector("#exercises > p")?.firstChild;
-    if (how?.data && Object.keys(data.answers).length) {
-      how.data = how.data.replace(/^To answer, open/, "Where there is a form, answer on this page. For the other exercises, open");
+    const how = document.querySelector("#exercises > p")?.firstChild, open = say("To answer, open");
+    if (how?.data?.startsWith(open) && Object.keys(data.answers).length) {
+      how.data = say("Where there is a form, answer on this page. For the other exercises, open") + how.data.slice(open.length);
     }
     checkYourself();
     guessBefore();

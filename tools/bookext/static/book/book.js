@@ -9,7 +9,8 @@ function each(selector, repair) {
 function nameSidebarArrows() {
   each("nav summary, .bd-sidebar summary", (summary) => {
     const link = summary.closest("li")?.querySelector("a");
-    summary.setAttribute("aria-label", `Sections of ${link ? link.textContent.trim() : "this part"}`);
+    const part = link ? link.textContent.trim() : say("this part");
+    summary.setAttribute("aria-label", say("Sections of {part}", {part}));
   });
 }
 
@@ -17,7 +18,7 @@ function nameSidebarArrows() {
 function markSidebar() {
   each("#pst-primary-sidebar", (bar) => {
     bar.setAttribute("role", "complementary");
-    bar.setAttribute("aria-label", "The book");
+    bar.setAttribute("aria-label", say("The book"));
   });
 }
 
@@ -26,7 +27,7 @@ function unhideWords() {
   each(".search-button-field, .theme-switch-button, .cell summary", (button) => button.removeAttribute("aria-label"));
   each(".theme-switch-button", (button) => {
     if (!button.querySelector(".visually-hidden")) {
-      button.insertAdjacentHTML("beforeend", '<span class="visually-hidden">Light, dark or automatic</span>');
+      button.insertAdjacentHTML("beforeend", `<span class="visually-hidden">${say("Light, dark or automatic")}</span>`);
     }
   });
 }
@@ -87,6 +88,11 @@ function printInInk() {
   });
 }
 
+/* the same place in the other language */
+function keepPlace() {
+  each("a[data-edition]", (link) => link.addEventListener("click", () => link.hash = location.hash));
+}
+
 /* the theme's button for it */
 function printOnDemand() {
   each("[data-print]", (button) => button.addEventListener("click", () => window.print()));
@@ -97,6 +103,7 @@ printInInk();
 document.addEventListener("DOMContentLoaded", () => {
   nameSidebarArrows();
   printOnDemand();
+  keepPlace();
   markSidebar();
   unhideWords();
   emptyCorners();

@@ -38,7 +38,7 @@
     const [heading, stage, box, position, back, next] =
       ["heading", "stage", "fit", "position", "back", "next"].map((name) => dialog.querySelector(`.${name}`));
     heading.textContent = headingOf(things[now]);
-    position.textContent = `${now + 1} of ${things.length}`;
+    position.textContent = say("{number} of {all}", {number: now + 1, all: things.length});
     things[now].replaceWith(gap);
     box.replaceChildren(things[now]);
     back.disabled = now === 0;
@@ -99,11 +99,11 @@
   }
 
   function open(place) {
-    article.insertAdjacentHTML("beforeend", `<dialog class="present" aria-label="Presenting this page">
+    article.insertAdjacentHTML("beforeend", `<dialog class="present" aria-label="${say("Presenting this page")}">
       <p class="heading" id="present-heading"></p>
       <div class="stage" role="group" aria-labelledby="present-heading" tabindex="0" autofocus><div class="fit"></div></div>
-      <div class="bar"><button class="back">← Back</button><p class="position" role="status"></p><button class="next">Next →</button>
-      <button class="full">Full screen</button><button class="close">Close</button></div></dialog>`);
+      <div class="bar"><button class="back">← ${say("Back")}</button><p class="position" role="status"></p><button class="next">${say("Next")} →</button>
+      <button class="full">${say("Full screen")}</button><button class="close">${say("Close")}</button></div></dialog>`);
     dialog = article.lastElementChild;
     const press = (name, work) => dialog.querySelector(`.${name}`).addEventListener("click", work);
     press("back", () => show(now - 1));
@@ -161,8 +161,8 @@
     }
     const button = document.createElement("button");
     button.className = "btn btn-sm present-button";
-    button.title = "Present this page (p)";
-    button.setAttribute("aria-label", "Present this page");
+    button.title = say("Present this page (p)");
+    button.setAttribute("aria-label", say("Present this page"));
     const screen = "M1.5 2.5h13v9h-13zM8 11.5v3M5 14.5h6M6.8 5v4l3-2z";
     button.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${screen}"/></svg>`;
     button.addEventListener("click", begin);

@@ -17,7 +17,13 @@ const bookSearch = (() => {
 
   /* small letters without marks, as in search.py; then one form for British and American, one and many, -ing and -ed */
   function wordsOf(text) {
-    return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").match(/[\p{L}\p{N}]+/gu) ?? [];
+    const runs = text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{L}\p{N}])+/gu) ?? [];
+    return runs.flatMap(pairs);
+  }
+
+  /* Chinese has no blanks: it is compared by pairs of neighbouring characters */
+  function pairs(word) {
+    return HAN.test(word) && word.length > 1 ? [...word].slice(1).map((one, place) => word[place] + one) : [word];
   }
 
   function root(word) {
@@ -155,13 +161,14 @@ const bookSearch = (() => {
 
   /* the stretch of a place's text that has most of the words, and the marks in it */
   function excerpt(passages, terms) {
-    const words = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)];
+    const words = (text) => [...text.matchAll(/(?=([\u3400-\u9fff]{1,2}))|((?:(?![\u3400-\u9fff])[\p{L}\p{M}\p{N}])+)/gu)]
+      .map((found) => ({0: found[1] ?? found[2], index: found.index}));
     let best = {worth: -1};
     passages.forEach((passage) => {
-      const hits = words(passage).filter(([word]) => bears(word, terms));
+      const hits = words(passage).filter((hit) => bears(hit[0], terms));
       hits.concat(hits.length ? [] : [{index: 0, 0: ""}]).forEach(({index}) => {
         const near = hits.filter((hit) => hit.index >= index && hit.index < index + EXCERPT * 0.8);
-        const worth = new Set(near.map(([word]) => root(wordsOf(word)[0]))).size + near.length / 100;
+        const worth = new Set(near.map((hit) => root(wordsOf(hit[0])[0]))).size + near.length / 100;
         if (worth > best.worth) {
           best = {worth, passage, index};
         }
@@ -183,6 +190,9 @@ const bookSearch = (() => {
     const parts = from > 0 && !/[.?] $/.test(passage.slice(0, from)) ? ["… "] : [];
     let at = from;
     words(passage).filter((hit) => hit.index >= from && hit.index < to && bears(hit[0], terms)).forEach((hit) => {
+      if (hit.index < at) {
+        return;                                   /* the pair before it has its first character */
+      }
       const mark = document.createElement("mark");
       mark.textContent = hit[0];
       parts.push(passage.slice(at, hit.index), mark);
@@ -228,10 +238,10 @@ const bookSearch = (() => {
     }
     const {terms, unknown, ranked} = rank(question);
     const all = ranked.filter((one) => one.all).length;
-    const count = (number) => `${number} ${number === 1 ? "place" : "places"}`;
-    status.textContent = !ranked.length ? `Nothing found for “${question}”.`
-      : all ? `${count(all)} found for “${question}”.`
-      : `No place has all words of “${question}”. These have some of them.`;
+    status.textContent = !ranked.length ? say("Nothing found for “{question}”.", {question})
+      : all === 1 ? say("1 place found for “{question}”.", {question})
+      : all ? say("{all} places found for “{question}”.", {all, question})
+      : say("No place has all words of “{question}”. These have some of them.", {question});
     document.title = `${question} - ${document.title}`;
     const rest = all >= AT_ONCE ? ranked.filter((one) => one.all) : ranked;
     function next() {

@@ -1,0 +1,160 @@
+"""What pages say by themselves: ``say("Start with {section}")`` in the extension, ``say("Done")`` in its scripts.
+
+In a translated book the words come from ``locale/zh_CN/book.po``, and the scripts find theirs in each page. There too
+are the words that no page holds: titles in the table of contents, names of sliders, what checkers print, and the
+declarations of exercises that are answered on the page.
+"""
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+import nbformat
+import yaml
+
+from bookext.translation import catalogue
+from bookext.translation.units import CLAIM, ROOT, WORDS
+
+SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
+THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
+         "Click to hide", "Show the code", "Hide the code", "the authors of Provable Privacy")
+VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
+SENTENCE = re.compile(r"[^\W\d_]{2}.*\s.*[^\W\d_]{2}")
+
+words: dict[str, str] = {}                       # of the book that is built; empty if it is not translated
+
+
+def say(text: str) -> str:
+    return words.get(text, text)
+
+
+def start(language: str):
+    """Take the words of a language for the build that begins."""
+    words.clear()
+    if language == catalogue.LANGUAGE:
+        words.update(catalogue.known(catalogue.BOOK))
+
+
+def in_scripts() -> dict[str, str]:
+    """The words that scripts say: English -> translation."""
+    texts = [text for _, text in said_by("tools/bookext/static", "*.js")]
+    return {text: words[text] for text in texts if text in words}
+
+
+def said_by(folder: str, pattern: str):
+    """What files say: pairs of the name of a file and the English."""
+    for path in sorted((ROOT / folder).rglob(pattern)):
+        code = path.read_text(encoding="utf-8")
+        found = calls(code) if path.suffix == ".py" else map(json.loads, SAID.findall(code))
+        yield from ((path.stem, text) for text in found)
+
+
+def calls(code: str):
+    """The arguments of say in a module, in the order of its lines."""
+    found = [
+        node.args[0] for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"
+    ]
+    found = [one for one in found if isinstance(one, ast.Constant)]
+    return [one.value for one in sorted(found, key=lambda one: (one.lineno, one.col_offset))]
+
+
+def notebooks():
+    for path in sorted((ROOT / "chapters").rglob("*.ipynb")):
+        yield path.stem, nbformat.read(path, as_version=4)
+
+
+def captions(toc):
+    """The names of the parts in the table of contents."""
+    if isinstance(toc, dict):
+        yield from [toc["caption"]] if "caption" in toc else []
+        toc = list(toc.values())
+    if isinstance(toc, list):
+        for one in toc:
+            yield from captions(one)
+
+
+def texts():
+    """Pairs of what says a text and the text, in the order of the file."""
+    yield from ((f"string {place}", text) for place, text in all_texts() if WORDS.search(text))
+
+
+def all_texts():
+    yield from (("theme", text) for text in THEME)
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    yield from (("contents", text) for text in captions(toc))
+    yield from said_by("tools/bookext", "*.py")
+    yield from said_by("tools/bookext", "*.html")
+    yield from said_by("tools/bookext/static", "*.js")
+    for label, words in declarations():
+        yield from ((f"answer {label}", text) for text in words)
+    for section, nb in notebooks():
+        cells = [cell for cell in nb.cells if cell.cell_type == "code" and CLAIM not in cell.metadata.get("tags", [])]
+        yield from ((f"slider {section}", name) for name in controls("\n".join(cell.source for cell in cells)))
+        yield from ((f"checker {section}", text) for cell in cells for text in verdicts(cell))
+
+
+def declarations():
+    """The words of exercises that are answered on the page."""
+    from bookext import answers  # which imports every checker
+
+    for label in answers.exercises():
+        if found := answers.declared(label):
+            yield label, sorted(set(strings(found)))
+
+
+def strings(declaration):
+    """The words in a declaration; what an answer is compared with is no sentence."""
+    if isinstance(declaration, dict):
+        for name, one in declaration.items():
+            yield from [name] if SENTENCE.search(name) else []
+            yield from strings(one)
+    elif isinstance(declaration, list):
+        for one in declaration:
+            yield from strings(one)
+    elif isinstance(declaration, str) and SENTENCE.search(declaration):
+        yield declaration
+
+
+def translated(declaration):
+    """A declaration with its words translated."""
+    if isinstance(declaration, dict):
+        return {say(name): translated(one) for name, one in declaration.items()}
+    if isinstance(declaration, list):
+        return [translated(one) for one in declaration]
+    return say(declaration) if isinstance(declaration, str) else declaration
+
+
+def controls(code: str):
+    """The names of the sliders of a notebook's Explorers, and the words between which a reader chooses."""
+    nodes = list(ast.walk(ast.parse(code)))
+    named = {
+        target.id: node.value for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Explorer":
+            for name, values in zip(node.args[1].keys, node.args[1].values):
+                yield name.value.replace("_", " ")
+                yield from choices(values, named)
+
+
+def choices(values, named):
+    """The words in a list, or the keys of a dict that ``list(...)`` lists."""
+    if isinstance(values, ast.Call) and getattr(values.func, "id", "") == "list":
+        held = values.args[0]
+        inner = isinstance(held, ast.Subscript)
+        found = named.get(getattr(held.value if inner else held, "id", ""))
+        if inner and found:
+            key = ast.literal_eval(held.slice)
+            found = next((one for name, one in zip(found.keys, found.values) if name.value == key), None)
+        values = ast.List(elts=found.keys) if isinstance(found, ast.Dict) else values
+    if isinstance(values, ast.List):
+        yield from (one.value for one in values.elts if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def verdicts(cell):
+    for output in cell.get("outputs", ()):
+        if output.output_type == "stream":
+            yield from (reason for _, _, reason in VERDICT.findall(output.text))
