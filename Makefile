@@ -2,6 +2,7 @@
 # make test        builds the book and runs the quick tests, in about ten minutes on two cores
 # make test-all    builds the book and runs every test, and every notebook anew
 # make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
+# make zh          builds the Chinese edition beside it, into _build/html/zh
 # make wheelhouse  adds all packages that the notebooks need, for an install without a network
 # make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
 # make release     gathers what is published in _build/release, with checksums
@@ -11,10 +12,13 @@
 PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE    # or each of the many kernels compiles pandas and matplotlib anew
 
-.PHONY: book test test-all notebooks wheelhouse pdf release lab clean
+.PHONY: book zh test test-all notebooks wheelhouse pdf release lab clean
 
 book: .venv/ready
 	@.venv/bin/python tools/bookext/cache.py || .venv/bin/jupyter-book build . -W -n --keep-going
+
+zh: book
+	.venv/bin/python tools/translate.py build
 
 test: book
 	.venv/bin/pytest
