@@ -110,7 +110,9 @@ class Book:
             self.write(name, CODE[name])
         (project / "words.md").write_text("# Words", encoding="utf-8")
         cache = str(project / "cache")
-        config = SimpleNamespace(nb_execution_mode="cache", nb_execution_cache_path=cache, nb_execution_timeout=1)
+        config = SimpleNamespace(
+            language="en", nb_execution_mode="cache", nb_execution_cache_path=cache, nb_execution_timeout=1
+        )
         self.app = SimpleNamespace(srcdir=project, config=config)
         monkeypatch.setattr(execution, "single_nb_execution", self.execute)
 

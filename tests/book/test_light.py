@@ -179,7 +179,7 @@ def theme_font():
 
 
 def finish(site):
-    config = SimpleNamespace(mathjax3_config=None)
+    config = SimpleNamespace(language="en", mathjax3_config=None)
     light.finish(SimpleNamespace(outdir=str(site), builder=SimpleNamespace(format="html"), config=config), None)
     return [(site / name).read_text(encoding="utf-8") for name in ("plain.html", "part/set.html", styles.JOINED)]
 

@@ -138,7 +138,8 @@ def test_a_question_leads_to_its_place(question, searcher, site):
         text = (site / path).read_text(encoding="utf-8")
         assert not anchor or f'id="{anchor}"' in text, link
         assert len(words) <= 300 and not re.search(r"\\[a-z(]", words), words
-    assert len(links) == 1 or any("<mark>" in marked for _, marked in excerpts)
+    only_in_titles = re.search("[\u4e00-\u9fff]", question)        # the Chinese names of an English glossary
+    assert only_in_titles or any("<mark>" in marked for _, marked in excerpts)
 
 
 def test_what_is_found_can_be_read(browser, address):  # noqa: F811

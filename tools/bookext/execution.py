@@ -21,10 +21,10 @@ from bookext.cache import CHECKERS, Checkers, fresh
 logger = logging.getLogger(__name__)
 
 
-def notebooks(env, docnames):
+def notebooks(app, env, docnames):
     """Name of a page -> its file and its notebook, as this edition reads it, of those pages that are notebooks."""
     paths = {name: Path(env.doc2path(name)) for name in docnames}
-    is_translated = translation.is_translated(env)
+    is_translated = translation.is_translated(app)
 
     def source(name, path):
         text = path.read_text(encoding="utf-8")
@@ -40,13 +40,13 @@ def outdated(app, env, added, changed, removed):
     if app.config.nb_execution_mode == "off":    # a learner's copy is made without running anything
         return []
     cache, app.checkers = get_cache(app.config.nb_execution_cache_path), Checkers(Path(app.srcdir))
-    others = notebooks(env, env.found_docs - added - changed - removed)
+    others = notebooks(app, env, env.found_docs - added - changed - removed)
     return [name for name, (_, nb) in others.items() if not fresh(cache, nb, app.checkers)]
 
 
 def side_by_side(app, env, docnames):
     if app.config.nb_execution_mode != "off":
-        books = notebooks(env, docnames).values()
+        books = notebooks(app, env, docnames).values()
         execute(books, get_cache(app.config.nb_execution_cache_path), app.checkers, app.config.nb_execution_timeout)
 
 

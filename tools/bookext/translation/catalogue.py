@@ -70,7 +70,7 @@ def written(catalog: Catalog) -> str:
         message.flags &= {"fuzzy"}               # babel takes {term} for a field of Python's
     pofile.write_po(buffer, catalog, width=10**6, omit_header=True, no_location=True)
     head = ['msgid ""', 'msgstr ""', f'"Language: {LANGUAGE}\\n"', '"Content-Type: text/plain; charset=utf-8\\n"']
-    return "\n".join([catalog.header_comment, *head, "", buffer.getvalue().decode()])
+    return "\n".join([catalog.header_comment, *head, "", buffer.getvalue().decode().rstrip("\n"), ""])
 
 
 def update(page: str, root: Path = ROOT, memory: dict[str, str] | None = None) -> Catalog:

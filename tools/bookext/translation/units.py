@@ -131,7 +131,7 @@ LOOKS = {                                        # arguments that are never word
     "loc", "ha", "va", "color", "arrowprops", "dtype", "how", "on", "ls", "fmt", "textcoords", "xycoords", "where",
     "transform",
 }
-FIELD = re.compile(r"\{[^{}]*\}")
+FIELD = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 HEADS = re.compile(r"\{'([^'{}]*)'[:!}]")         # words that a field pads: {'clip at':>8}
 SQL = re.compile(
     r"\bselect\b|\bcase when\b|\bthen \w+ else\b|^error\(|^greatest\(|\bfrom \w+ where\b|^\s*(?:with|create|set) \w+"
@@ -299,7 +299,7 @@ def width(text: str) -> int:
     return sum(2 if "\u1100" <= one else 1 for one in text)
 
 
-PIECE = re.compile(r"\{[^{}]*\}|[\x21-\x7a\x7c\x7e]+\s*|.", re.DOTALL)
+PIECE = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}|[\x21-\x7a\x7c\x7e]+\s*|.", re.DOTALL)
 ENDS = re.compile(r"[，。；：、！？）”’%]")       # no line begins with one
 
 
