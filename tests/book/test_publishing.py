@@ -180,7 +180,7 @@ def pages(site):
     found = {}
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site).as_posix()
-        if not name.startswith("_") and name != "index.html":          # which leads on to the first page
+        if not name.startswith(("_", "zh/")) and name != "index.html":      # which leads on to the first page
             found[name] = lxml.html.document_fromstring(path.read_text(encoding="utf-8"))
     return found
 
