@@ -291,7 +291,12 @@ def test_a_chinese_book_is_printed_in_chinese(paper, tmp_path, monkeypatch):
         '<div class="solution admonition" id="sol-a"><p>So.</p></div>'
     )
     book = small_book(tmp_path, f"<p>私隐</p><pre>{'宽' * 50}</pre>{exercise}")
-    said = {"Contents": "目录", "Solutions": "解答", "Solution on page {number}": "解答见第 {number} 页", "Small": "小书"}
+    said = {
+        "Contents": "目录",
+        "Solutions": "解答",
+        "Solution on page {number}": "解答见第 {number} 页",
+        "Small": "小书",
+    }
     monkeypatch.setattr(spoken, "words", said)
     document = Document(book, book, language="zh-CN")
     source = lxml.html.fromstring(document.html())
