@@ -509,7 +509,10 @@ def test_code_and_outputs_of_a_translated_notebook_are_those_of_its_run(tmp_path
     ]
     printed = new_output("stream", name="stdout", text="a word of it\n")
     source = new_notebook(
-        cells=[new_code_cell('print("a word of it")', id="one", execution_count=1, outputs=[printed])],
+        cells=[
+            nbformat.v4.new_markdown_cell("# a word of it", id="title"),
+            new_code_cell('print("a word of it")', id="one", execution_count=1, outputs=[printed]),
+        ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python"}},
     )
     nbformat.write(source, tmp_path / "a.ipynb")
@@ -521,12 +524,12 @@ def test_code_and_outputs_of_a_translated_notebook_are_those_of_its_run(tmp_path
     assert PlainNotebooks.source(builder, "a") == nbformat.read(tmp_path / "a.ipynb", as_version=4)
     config.language = catalogue.LANGUAGE
     run = copy.deepcopy(source)
-    run.cells[0].source, run.cells[0].outputs = 'print("其中一词")', shown
+    run.cells[1].source, run.cells[1].outputs = 'print("其中一词")', shown
     bundle = CacheBundleIn(run, "a.ipynb", data={CHECKERS: Checkers(tmp_path).hash_for(run)})
     get_cache(tmp_path / "cache").cache_notebook_bundle(bundle, check_validity=False)
     own = PlainNotebooks.source(builder, "a")
-    cell, = own.cells
-    assert cell.source == 'print("其中一词")' and cell.outputs[2].text == "其中一词\n"
+    title, cell = own.cells
+    assert title.source == "# 其中一词" and cell.source == 'print("其中一词")' and cell.outputs[2].text == "其中一词\n"
     assert [dict(output.data) for output in cell.outputs[:2]] == [
         {"text/plain": "<Figure size 1x1>"}, {"text/plain": "Explorer(x = 1): one"}
     ]

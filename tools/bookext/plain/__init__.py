@@ -118,10 +118,10 @@ class PlainNotebooks(Builder):
             return nbformat.reads(text, as_version=4)
         source = nbformat.reads(translation.read(docname, text), as_version=4)
         if run := run_of(self, source):
-            for cell, done in zip(source.cells, run.cells, strict=True):
-                if cell.cell_type == "code":
-                    cell.execution_count = done.execution_count
-                    cell.outputs = [words_of(output) for output in done.outputs]
+            cells = {cell.id: cell for cell in source.cells}
+            for done in run.cells:               # the cache keeps cells of code
+                cells[done.id].execution_count = done.execution_count
+                cells[done.id].outputs = [words_of(output) for output in done.outputs]
         return source
 
     def stills(self, source):
