@@ -464,7 +464,7 @@ def test_each_edition_is_packed_with_the_wheel(tmp_path):
         assert file.read("student/a.ipynb") == b"student"
 
 
-# ------------------------------------------------------------------------------------------------------ another language
+# ----------------------------------------------------------------------------------------------------- another language
 
 
 class Marked(dict):
