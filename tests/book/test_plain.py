@@ -552,8 +552,12 @@ def test_a_section_becomes_a_plain_notebook_in_chinese(tmp_path):
     config["execute"]["execute_notebooks"] = "off"
     config["sphinx"]["local_extensions"] = {"bookext": str(ROOT / "tools")}
     (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    chapters = [{"file": chapter, "sections": [{"file": section}]}, *({"file": page} for page in pages)]
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump({"root": "intro", "chapters": chapters}), encoding="utf-8")
+    parts = [
+        {"caption": "Chapters", "numbered": 2, "chapters": [{"file": chapter, "sections": [{"file": section}]}]},
+        {"caption": "Reference", "chapters": [{"file": page} for page in pages]},
+    ]
+    toc = {"format": "jb-book", "root": "intro", "parts": parts}
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     made = tmp_path / "_build/zh/notebooks"
     code = "import sys; from pathlib import Path; from bookext.translation import build; " \
         "build.run(Path(sys.argv[1]), 'notebooks', Path(sys.argv[2]))"       # it warns of pages that are not there
