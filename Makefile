@@ -1,10 +1,12 @@
 # make book        builds the book into _build/html
 # make test        builds the book and runs the quick tests, in about ten minutes on two cores
 # make test-all    builds the book and runs every test, and every notebook anew
-# make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks
+# make notebooks   writes the sections as plain notebooks, for students and instructors, into _build/notebooks;
+#                  make notebooks EDITION=zh writes the Chinese ones into _build/zh/notebooks
 # make zh          builds the Chinese edition beside it, into _build/html/zh
 # make wheelhouse  adds all packages that the notebooks need, for an install without a network
-# make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium
+# make pdf         prints the book into _build/pdf/provable-privacy.pdf; needs Chromium;
+#                  make pdf EDITION=zh prints the Chinese one into _build/zh/pdf/provable-privacy-zh.pdf
 # make release     gathers what is published in _build/release, with checksums
 # make lab         makes a learner's copy of the notebooks in my-copy, without loss, and opens it in JupyterLab
 # All share one virtual environment, .venv, made when it is missing and renewed when the requirements change.
@@ -27,13 +29,13 @@ test-all: book
 	.venv/bin/pytest -m "" --live
 
 notebooks: .venv/ready
-	.venv/bin/python tools/editions.py notebooks
+	.venv/bin/python tools/editions.py --edition "$(EDITION)" notebooks
 
 wheelhouse: notebooks
 	.venv/bin/python tools/wheelhouse.py
 
-pdf: book
-	.venv/bin/python tools/editions.py pdf
+pdf: $(or $(EDITION),book)
+	.venv/bin/python tools/editions.py --edition "$(EDITION)" pdf
 
 release: book notebooks pdf
 	.venv/bin/python tools/release.py

@@ -7,7 +7,8 @@
     python tools/editions.py pdf PAGE ...   a chapter (chapters/sparse_vector) of it, or a section
                                             (chapters/sparse_vector/streams)
 
-They are written into _build/notebooks and _build/pdf. Run it with the Python of .venv (make notebooks and make pdf do).
+They are written into _build/notebooks and _build/pdf. With `--edition zh` before its name, an edition is Chinese and is
+written into _build/zh. Run it with the Python of .venv (make notebooks and make pdf do).
 """
 import argparse
 import os
@@ -18,9 +19,12 @@ from pathlib import Path
 
 import questionbank
 from bookext.plain import branch, pack
-from printing import Document, NoBrowser, NotBuilt, Press, Spoilt
+from bookext.translation import build, catalogue, spoken
+from bookext.translation.spoken import say
+from printing import Document, NoBrowser, NoFace, NotBuilt, Press, Spoilt
 
 ROOT = Path(__file__).resolve().parents[1]
+LANGUAGES = {"": "en", "zh": "zh-CN"}            # edition -> its language
 
 
 def command(builder):
@@ -47,22 +51,17 @@ def make_wheel(root, folder):
     return wheel
 
 
-def notebooks():
-    folder = ROOT / "_build" / "notebooks"
-    subprocess.run(command("notebooks"), cwd=ROOT, check=True)
+def notebooks(language=""):
+    folder = ROOT / "_build" / language / "notebooks"
+    if not language:
+        subprocess.run(command("notebooks"), cwd=ROOT, check=True)
+    elif build.run(folder, "notebooks"):
+        sys.exit("the notebooks do not build")
     wheel = make_wheel(ROOT, folder)
-    shutil.copy(ROOT / "LICENSE", branch(folder, wheel))
-    for made in pack(folder, wheel, papers()):
+    if not language:
+        shutil.copy(ROOT / "LICENSE", branch(folder, wheel))
+    for made in pack(folder, wheel, papers(), language):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
-
-
-OPEN = """\
-# The question bank
-
-The whole bank and its answers are not in this file, because students can load it, too.
-In a copy of the repository the command `make notebooks` writes `_build/notebooks/provable-privacy-instructor.zip`:
-the same notebooks, with `course/questions_with_answers.md` and a command that draws questions with other numbers.
-"""
 
 
 def papers():
@@ -71,19 +70,33 @@ def papers():
     return {
         "student": always,
         "instructor": always | questionbank.edition(),
-        "instructor-open": always | {"course/README.md": OPEN},
+        "instructor-open": always | {"course/README.md": how_to_get_the_bank()},
     }
 
 
-def pdf(wanted=()):
+def how_to_get_the_bank():
+    return "\n".join((
+        f"# {say('The question bank')}",
+        "",
+        say("The whole bank and its answers are not in this file, because students can load it, too.\n"
+            "In a copy of the repository the command `make notebooks` writes "
+            "`_build/notebooks/provable-privacy-instructor.zip`:\n"
+            "the same notebooks, with `course/questions_with_answers.md` and a command that draws questions with other "
+            "numbers."),
+        "",
+    ))
+
+
+def pdf(wanted=(), language=""):
     """Print the book, or these pages, and return the file. Ends with one line of text if that cannot be done."""
     wanted = [page.removesuffix(".ipynb").removesuffix(".md").removesuffix("/index").rstrip("/") for page in wanted]
     name = "-".join(page.rpartition("/")[2] for page in wanted) or "provable-privacy"
-    made = ROOT / "_build" / "pdf" / f"{name}.pdf"
+    built = ROOT / "_build" / language
+    made = built / "pdf" / f"{name}{language and '-'}{language}.pdf"
     try:
         press = Press()
-        press.print(Document(ROOT, ROOT / "_build" / "html", wanted), made)
-    except (NoBrowser, NotBuilt, Spoilt) as trouble:
+        press.print(Document(ROOT, built / "html", wanted, LANGUAGES[language]), made)
+    except (NoBrowser, NoFace, NotBuilt, Spoilt) as trouble:
         sys.exit(str(trouble))
     print(*press.notes, f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB", sep="\n")
     return made
@@ -91,6 +104,7 @@ def pdf(wanted=()):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--edition", dest="language", choices=[*LANGUAGES], default="", help="zh is the Chinese one")
     editions = parser.add_subparsers(dest="edition", required=True)
     editions.add_parser("notebooks", help="plain notebooks for students and for instructors")
     editions.add_parser("pdf", help="the book as a PDF, or a part of it").add_argument(
@@ -98,10 +112,12 @@ def main():
     )
     chosen = parser.parse_args()
     set_the_date()
+    if chosen.language:
+        spoken.start(catalogue.LANGUAGE)
     if chosen.edition == "notebooks":
-        notebooks()
+        notebooks(chosen.language)
     else:
-        pdf(chosen.pages)
+        pdf(chosen.pages, chosen.language)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@ import base64
 import copy
 import io
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 import zipfile
 import zlib
@@ -12,10 +15,13 @@ from types import SimpleNamespace
 import editions
 import nbformat
 import pytest
+import yaml
+from bookext import translation
 from bookext.cache import CHECKERS, Checkers, cache_folder
-from bookext.plain import PAGES, PlainNotebooks, on_paper, say_where_to_answer, stand_in
+from bookext.plain import PAGES, PlainNotebooks, how_to_open, on_paper, say_where_to_answer, stand_in
 from bookext.plain import markdown as plain
-from bookext.plain.edition import WAITING, Edition
+from bookext.plain.edition import Edition, alone, first_cell, waiting
+from bookext.translation import catalogue, spoken
 from bs4 import BeautifulSoup
 from claims import MARK, bound, loaded
 from conftest import build
@@ -29,6 +35,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
+WAITING = "Run this cell for the slider.\n"
 SECTIONS = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "chapters").rglob("*.ipynb"))
 BUILT = ROOT / "_build" / "notebooks"
 MYST = re.compile(r"\{[a-z:-]+\}`|^:{3,}|^`{3,}\{|^\([\w-]+\)=$", re.MULTILINE)
@@ -118,7 +125,7 @@ def test_every_explorer_is_seen_before_anything_runs(read, edition, section):
     assert explorers
     for cell in explorers:
         output, waiting = cell.outputs
-        assert waiting.text == "Run this cell for the slider.\n"
+        assert waiting.text == WAITING
         assert output.data["text/plain"].startswith("Explorer(")
         still = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
         assert still.width > 500 and len(still.getcolors()) > 4
@@ -358,7 +365,7 @@ def test_the_pictures_are_those_of_the_run_that_made_the_pages(tmp_path):
     run.cells[1].outputs = [new_output("execute_result", data={"text/plain": "1"}, execution_count=2)]
     checked = {CHECKERS: Checkers(tmp_path).hash_for(run)}
     for mode, folder in (("cache", tmp_path / "cache"), ("off", cache_folder(tmp_path, tmp_path / "_build"))):
-        config = SimpleNamespace(nb_execution_cache_path=str(tmp_path / "cache"), nb_execution_mode=mode)
+        config = SimpleNamespace(nb_execution_cache_path=str(tmp_path / "cache"), nb_execution_mode=mode, language="en")
         builder = SimpleNamespace(config=config, app=SimpleNamespace(srcdir=tmp_path))
         if mode == "off":                        # a learner's copy, before the book was built
             assert PlainNotebooks.stills(builder, source) is None
@@ -455,3 +462,115 @@ def test_each_edition_is_packed_with_the_wheel(tmp_path):
         assert file.namelist() == ["student/a.ipynb", f"student/{wheel}", "student/README.txt"]
         assert f'"./{wheel}[sections]" jupyterlab' in file.read("student/README.txt").decode()
         assert file.read("student/a.ipynb") == b"student"
+
+
+# ----------------------------------------------------------------------------------------------------- another language
+
+
+class Marked(dict):
+    """A catalogue that has everything."""
+
+    def get(self, text, default=None):
+        return f"译{text}"
+
+
+def test_what_the_builder_says_by_itself_is_in_the_language_of_the_book(monkeypatch):
+    theorem = type("theorem_node", (nodes.Element,), {})
+    node = theorem("", nodes.title("", "(Law)"), nodes.section("", paragraph(nodes.Text("a"))), ids=["thm-a"])
+    node["countertype"] = "theorem"
+    link = reference("intro#study-alone", "how", internal=True)
+    told = paragraph(nodes.Text("译To answer, open this section in JupyterLab ("), link, nodes.Text("); it prints"))
+    assert markdown().block(node).startswith("> **Theorem 4.1** (Law)")
+    english = first_cell("1.1.0", "").source
+    monkeypatch.setattr(spoken, "words", Marked())
+    assert markdown().block(node).startswith("> **译Theorem 4.1** (Law)")
+    say_where_to_answer(told)
+    assert told.astext() == "译To answer, fill in the cells below and run them; it prints"
+    assert waiting() == f"译{WAITING}"
+    section = new_notebook(cells=[nbformat.v4.new_markdown_cell("# 4.1 One")])
+    assert alone(section, []).cells[0].source == "译# 4.1 One: solutions"
+    code = first_cell("1.1.0", "").source
+    compile(code, "the first cell", "exec")
+    assert code.count("译") == 9 and code.startswith("# 译@title") and code.replace("译", "").startswith(english[:200])
+    assert "译You need Python 3.11 or newer." in how_to_open("provable_privacy-1-py3-none-any.whl")
+    assert editions.how_to_get_the_bank().startswith("# 译The question bank")
+
+
+def test_code_and_outputs_of_a_translated_notebook_are_those_of_its_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue, "known", lambda page: {"a word of it": "其中一词"})
+    (tmp_path / "cache").mkdir()
+    shown = [
+        new_output("display_data", data={"text/plain": "<Figure size 1x1>", "image/svg+xml": "<svg />"}),
+        new_output("execute_result", execution_count=1, data={
+            "text/plain": "Explorer(x = 1): one",
+            "text/html": '<div class="explorer"><figure><svg style="x"></svg><figcaption>',
+        }),
+        new_output("stream", name="stdout", text="其中一词\n"),
+    ]
+    printed = new_output("stream", name="stdout", text="a word of it\n")
+    source = new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# a word of it", id="title"),
+            new_code_cell('print("a word of it")', id="one", execution_count=1, outputs=[printed]),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python"}},
+    )
+    nbformat.write(source, tmp_path / "a.ipynb")
+    config = SimpleNamespace(
+        nb_execution_cache_path=str(tmp_path / "cache"), nb_execution_mode="cache", language="en"
+    )
+    env = SimpleNamespace(doc2path=lambda name: tmp_path / "a.ipynb")
+    builder = SimpleNamespace(config=config, env=env, app=SimpleNamespace(srcdir=tmp_path))
+    assert PlainNotebooks.source(builder, "a") == nbformat.read(tmp_path / "a.ipynb", as_version=4)
+    config.language = catalogue.LANGUAGE
+    run = copy.deepcopy(source)
+    run.cells[1].source, run.cells[1].outputs = 'print("其中一词")', shown
+    bundle = CacheBundleIn(run, "a.ipynb", data={CHECKERS: Checkers(tmp_path).hash_for(run)})
+    get_cache(tmp_path / "cache").cache_notebook_bundle(bundle, check_validity=False)
+    own = PlainNotebooks.source(builder, "a")
+    title, cell = own.cells
+    assert title.source == "# 其中一词" and cell.source == 'print("其中一词")' and cell.outputs[2].text == "其中一词\n"
+    assert [dict(output.data) for output in cell.outputs[:2]] == [
+        {"text/plain": "<Figure size 1x1>"}, {"text/plain": "Explorer(x = 1): one"}
+    ]
+    figure, explorer = PlainNotebooks.stills(builder, own)["one"]
+    assert figure == '<svg style="background: white" />'
+    assert explorer.startswith('<svg xmlns="http://www.w3.org/2000/svg"') and explorer.endswith("</svg>")
+
+
+@pytest.mark.slow
+def test_a_section_becomes_a_plain_notebook_in_chinese(tmp_path):
+    section = "chapters/sparse_vector/above_threshold"
+    chapter = "chapters/sparse_vector/index"
+    pages = [*PAGES, "reference/bibliography"]
+    for name in (f"{section}.ipynb", f"{chapter}.md", *(f"{page}.md" for page in pages), "references.bib",
+                 "pyproject.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "intro.md").write_text("# A book\n\n(study-alone)=\n## Alone\n\nAs you like.\n", encoding="utf-8")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    config["execute"]["execute_notebooks"] = "off"
+    config["sphinx"]["local_extensions"] = {"bookext": str(ROOT / "tools")}
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    parts = [
+        {"caption": "Chapters", "numbered": 2, "chapters": [{"file": chapter, "sections": [{"file": section}]}]},
+        {"caption": "Reference", "chapters": [{"file": page} for page in pages]},
+    ]
+    toc = {"format": "jb-book", "root": "intro", "parts": parts}
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    made = tmp_path / "_build/zh/notebooks"
+    code = "import sys; from pathlib import Path; from bookext.translation import build; " \
+        "build.run(Path(sys.argv[1]), 'notebooks', Path(sys.argv[2]))"       # it warns of pages that are not there
+    done = subprocess.run([sys.executable, "-c", code, made, tmp_path], cwd=ROOT / "tools", capture_output=True,
+                          text=True, check=False)
+    assert (made / "student" / f"{section}.ipynb").exists(), done.stderr[-3000:]
+    nb = nbformat.read(made / "student" / f"{section}.ipynb", as_version=4)
+    wanted = {cell.id: cell.source for cell in nbformat.reads(chinese(section), as_version=4).cells}
+    assert [cell.id for cell in codes(nb) if cell.source != wanted[cell.id]] == []
+    assert any(re.search("[\u4e00-\u9fff]", cell.source) for cell in codes(nb))
+    english = [text for text in texts(nb) if not re.search("[\u4e00-\u9fff]", text)]
+    assert english == []
+
+
+def chinese(section):
+    return translation.read(section, (ROOT / f"{section}.ipynb").read_text(encoding="utf-8"))

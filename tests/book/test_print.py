@@ -9,8 +9,9 @@ import pikepdf
 import pypdf
 import pytest
 import yaml
+from bookext.translation import spoken
 from playwright.sync_api import sync_playwright
-from printing import Document, NoBrowser, NotBuilt, Press, Spoilt, chromium, groups_of, press
+from printing import Document, NoBrowser, NoFace, NotBuilt, Press, Spoilt, chromium, groups_of, press
 from printing.document import Entry, linear
 from test_site import NO_BROWSER
 
@@ -282,6 +283,38 @@ def test_a_part_tells_its_licence_on_its_last_page(paper, tmp_path):
     paper().print(Document(book, book, ["more"]), tmp_path / "more.pdf")
     only, = pypdf.PdfReader(tmp_path / "more.pdf").pages
     assert "Attribution 4.0" in only.extract_text() and "To cite: Nobody. Small" in only.extract_text()
+
+
+def test_a_chinese_book_is_printed_in_chinese(paper, tmp_path, monkeypatch):
+    exercise = (
+        '<div class="exercise admonition" id="ex-a"><p>Why?</p></div>'
+        '<div class="solution admonition" id="sol-a"><p>So.</p></div>'
+    )
+    book = small_book(tmp_path, f"<p>私隐</p><pre>{'宽' * 50}</pre>{exercise}")
+    said = {
+        "Contents": "目录",
+        "Solutions": "解答",
+        "Solution on page {number}": "解答见第 {number} 页",
+        "Small": "小书",
+    }
+    monkeypatch.setattr(spoken, "words", said)
+    document = Document(book, book, language="zh-CN")
+    source = lxml.html.fromstring(document.html())
+    assert source.get("lang") == "zh-CN" and document.title == "小书"
+    assert source.findtext(".//nav/h1") == "目录" and source.xpath("//pre/@style") == ["--fit: 0.880"]
+    assert [one.text_content() for one in with_class(source, "to-solution")] == ["解答见第 000 页"]
+    if not has_chinese(paper()):
+        with pytest.raises(NoFace, match="apt-get install fonts-noto-cjk"):
+            paper().print(document, tmp_path / "zh.pdf")
+        return
+    paper().print(document, tmp_path / "zh.pdf")
+    pdf = pypdf.PdfReader(tmp_path / "zh.pdf")
+    assert pdf.trailer["/Root"]["/Lang"] == "zh-CN" and "私隐" in "".join(page.extract_text() for page in pdf.pages)
+
+
+def has_chinese(machine):
+    with machine.sheet() as page:
+        return page.evaluate(press.HAS_CHINESE)
 
 
 @pytest.mark.parametrize(

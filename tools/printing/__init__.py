@@ -6,6 +6,6 @@
 """
 
 from printing.document import Document, NotBuilt, groups_of
-from printing.press import NoBrowser, Press, Spoilt, chromium
+from printing.press import NoBrowser, NoFace, Press, Spoilt, chromium
 
-__all__ = ["Document", "NoBrowser", "NotBuilt", "Press", "Spoilt", "chromium", "groups_of"]
+__all__ = ["Document", "NoBrowser", "NoFace", "NotBuilt", "Press", "Spoilt", "chromium", "groups_of"]

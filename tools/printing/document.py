@@ -12,6 +12,7 @@ from urllib.parse import unquote, urljoin
 
 import lxml.html
 import yaml
+from bookext.translation.spoken import say
 from lxml.html import HtmlElement, builder
 
 HERE = Path(__file__).parent
@@ -21,6 +22,8 @@ LEFT_OUT = (
     "course",
 )  # of the whole book: eighty pages of signatures, and what is for those who teach
 FONTS = Path(util.find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
+SONG = '"Songti SC", "Noto Serif CJK SC", "Noto Serif SC", "Source Han Serif SC", SimSun'  # as systems call it
+NARROW_MARKS = "U+0-B6, U+B8-2013, U+2015-2017, U+201A-201B, U+201E-2025, U+2027-10FFFF"  # Chinese has its own quotes
 PLAIN_INK = {"p", "n", "o", "w", "si", "nn", "fm", "vm", ""}  # pieces of code that look like the code around them
 UNBROKEN = 10  # lines of code that stay on one page
 NARROW, WIDE = 88, 104  # columns of code at the usual and at the smallest size
@@ -170,12 +173,13 @@ class Page:
                 picture.set(
                     "src", (self.site / self.name).parent.joinpath(unquote(picture.get("src"))).resolve().as_uri()
                 )
+        before, _, after = say("Solution on page {number}").partition("{number}")
         for exercise in find(self.article, "exercise"):
             solution = f"{mark}--sol-{exercise.get('id').removeprefix(f'{mark}--ex-')}"
             if self.article.xpath(".//*[@id=$name]", name=solution):
                 exercise.append(
                     builder.P(
-                        builder.A("Solution on page ", page_number(solution), href=f"#{solution}"),
+                        builder.A(before, page_number(solution), after, href=f"#{solution}"),
                         builder.CLASS("to-solution"),
                     )
                 )
@@ -256,7 +260,7 @@ def set_code(code: HtmlElement):
         if set((piece.get("class") or "").split()) <= PLAIN_INK:
             piece.drop_tag()
     lines = code.text_content().rstrip("\n").split("\n")
-    longest = max(map(len, lines))
+    longest = max(map(columns, lines))
     if len(lines) > UNBROKEN:
         code.getparent().classes.add("long")
     if NARROW < longest <= WIDE:
@@ -264,6 +268,11 @@ def set_code(code: HtmlElement):
     elif longest > WIDE and len(code) == 0:
         code.text = None
         code.extend(builder.SPAN(line or " ", builder.CLASS("line")) for line in lines)
+
+
+def columns(line: str) -> int:
+    """How wide it is: a Chinese character takes two columns."""
+    return sum(2 if sign >= "\u2e80" else 1 for sign in line)
 
 
 # --------------------------------------------------------------------------------------------------- all pages together
@@ -280,6 +289,8 @@ class Document:
         The built pages.
     wanted : sequence of str
         Only the pages whose names begin so; all, if there are none.
+    language : str
+        Of the pages, as HTML names it.
 
     Raises
     ------
@@ -287,22 +298,23 @@ class Document:
         If a page is missing, or was built without its formulas, or there is none that is wanted.
     """
 
-    def __init__(self, root: Path, site: Path, wanted=()):
+    def __init__(self, root: Path, site: Path, wanted=(), language="en"):
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
         toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
         groups, heads = (
             groups_of(toc, wanted),
             {toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])},
         )
-        self.root, self.site = root, site
+        self.root, self.site, self.language = root, site, language
         self.pages = [page for group in groups for page in group]
         if not self.pages:
             raise NotBuilt(f"the book has no page {', '.join(wanted)}")
-        self.book, self.author, self.whole = config["title"], config["author"], not wanted
+        self.book, self.author, self.whole = say(config["title"]), say(config["author"]), not wanted
+        self.subject = say("An executable introduction to differential privacy")
         self.year = config.get("copyright", "")
         self.contents, self.headings, self.heads, self.body = [], [], [], []
         if len(self.pages) > 1:
-            self.headings.append("Contents")
+            self.headings.append(say("Contents"))
         for group in groups:
             self.add(group, group[0] in heads)
         self.title = self.book if self.whole else self.contents[0].title
@@ -320,12 +332,12 @@ class Document:
         if solved:
             number = pages[0].title.partition(" ")[0].rstrip(".")
             title = (
-                f"Solutions to chapter {number}"
+                say("Solutions to chapter {number}")
                 if chapter
-                else f"Solutions to section {number}"
+                else say("Solutions to section {number}")
                 if len(pages) == 1
-                else "Solutions"
-            )
+                else say("Solutions")
+            ).format(number=number)
             anchor = f"solutions-{anchor_of(names[0].rpartition('/')[0])}"
             level = 2 if chapter else 1
             self.begin(anchor, level, title, chapter)
@@ -350,6 +362,9 @@ class Document:
         )
 
     def html(self) -> str:
+        chinese = self.language == "zh-CN"
+        marks = f" unicode-range: {NARROW_MARKS};" * chinese
+        paper = (HERE / "paper.css").read_text(encoding="utf-8")
         faces = [("Book", f"STIXGeneral{name}", *look) for name, look in FOUR.items()]
         faces += [("Plain", f"DejaVuSans{name}", *look) for name, look in DEJAVU.items()]
         faces += [("Code", f"DejaVuSansMono{name}", *look) for name, look in DEJAVU.items()]
@@ -357,10 +372,10 @@ class Document:
             [
                 *(
                     f"@font-face {{ font-family: {family}; font-weight: {weight}; font-style: {style}; "
-                    f'src: url("{(FONTS / file).as_uri()}.ttf"); }}'
+                    f'src: url("{(FONTS / file).as_uri()}.ttf");{marks if family == "Book" else ""} }}'
                     for family, file, weight, style in faces
                 ),
-                (HERE / "paper.css").read_text(encoding="utf-8"),
+                paper.replace("Book, Plain", f"Book, {SONG}, Plain") if chinese else paper,
                 mathematics(self.site / "_static/light/book.css"),
                 *self.heads,
             ]
@@ -371,8 +386,8 @@ class Document:
         if len(self.pages) > 1:
             front += self.list_of_contents()
         return (
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(self.title)}</title>'
-            f"<style>{sheet}</style></head>"
+            f'<!doctype html><html lang="{self.language}"><head><meta charset="utf-8">'
+            f"<title>{html.escape(self.title)}</title><style>{sheet}</style></head>"
             f"<body>{front}<main>{body}</main></body></html>"
         )
 
@@ -380,7 +395,7 @@ class Document:
         picture = (self.site / "_static/book/cover.svg").as_uri()
         return (
             f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
-            '<p class="subtitle">An executable introduction to differential privacy</p>'
+            f'<p class="subtitle">{self.subject}</p>'
             f'<p class="edition">{html.escape(self.author)}<br>{self.version()}</p></section>{self.colophon()}'
         )
 
@@ -389,21 +404,23 @@ class Document:
         author = html.escape(self.author[:1].upper() + self.author[1:])
         named = ", ".join(filter(None, [self.version(), self.year]))
         licence = "https://creativecommons.org/licenses/by/4.0/"
+        rights = say(
+            "© {year} {author}. Text, figures and data: Creative Commons Attribution 4.0, {address}. Code: MIT licence."
+        ).format(
+            year=self.year, author=html.escape(self.author), address=f'<a href="{licence}">{licence}</a>'
+        )
+        cited = say("To cite: {author}. <i>{book}: an executable introduction to differential privacy</i>. {version}.")
+        cited = cited.format(author=author, book=html.escape(self.book), version=named)
+        fonts = say("Set in STIX, DejaVu and the fonts of MathJax, which are under licences of their own.")
         return (
-            f'<section class="colophon{" leaf" * self.whole}"><p>© {self.year} {html.escape(self.author)}. '
-            "Text, figures and data: Creative Commons Attribution 4.0, "
-            f'<a href="{licence}">{licence}</a>. Code: MIT licence.</p>'
-            f"<p>To cite: {author}. <i>{html.escape(self.book)}: "
-            f"an executable introduction to differential privacy</i>. {named}.</p>"
-            "<p>Set in STIX, DejaVu and the fonts of MathJax, which are under licences of their own.</p>"
-            "</section>"
+            f'<section class="colophon{" leaf" * self.whole}"><p>{rights}</p><p>{cited}</p><p>{fonts}</p></section>'
         )
 
     def version(self) -> str:
         """Which one this is, as a course names it; "" where no package says it."""
         package = self.root / "pyproject.toml"
         project = tomllib.loads(package.read_text(encoding="utf-8"))["project"] if package.is_file() else {}
-        return f"Version {project['version']}" if project else ""
+        return say("Version {number}").format(number=project["version"]) if project else ""
 
     def list_of_contents(self) -> str:
         lines = (
@@ -411,7 +428,7 @@ class Document:
             f"{lxml.html.tostring(page_number(entry.anchor), encoding='unicode')}</a></li>"
             for entry in self.contents
         )
-        return f'<nav class="contents"><h1>Contents</h1><ol>{"".join(lines)}</ol></nav>'
+        return f'<nav class="contents"><h1>{say("Contents")}</h1><ol>{"".join(lines)}</ol></nav>'
 
 
 FOUR = {"": (400, "normal"), "Italic": (400, "italic"), "Bol": (700, "normal"), "BolIta": (700, "italic")}

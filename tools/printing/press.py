@@ -13,8 +13,6 @@ import pikepdf
 
 from printing.document import Document
 
-SUBJECT = "An executable introduction to differential privacy"
-
 SETTLED = """async () => {
     await document.fonts.ready;
     const broken = [];
@@ -65,6 +63,10 @@ FILL = """numbers => {
 
 class NoBrowser(Exception):
     """There is no Chromium."""
+
+
+class NoFace(Exception):
+    """There is no Chinese font for a Chinese document."""
 
 
 class Spoilt(Exception):
@@ -134,6 +136,8 @@ class Press:
 
         Raises
         ------
+        NoFace
+            If the document is Chinese, and there is no font for it.
         Spoilt
             If a formula, a font or a picture is missing, if another host was asked, or if a page's number is not true.
         """
@@ -143,12 +147,15 @@ class Press:
         with self.sheet() as page:
             page.emulate_media(media="print")
             page.goto(source.as_uri())
+            has_chinese, is_chinese = page.evaluate(HAS_CHINESE), document.language.startswith("zh")
+            if is_chinese and not has_chinese:
+                raise NoFace("no Chinese font: install one (Debian, Ubuntu: apt-get install fonts-noto-cjk)")
             trouble = (
                 page.evaluate(SETTLED)
                 + page.evaluate(TOO_WIDE)
                 + [f"another host was asked: {url[:100]}" for url in self.asked]
             )
-            if not page.evaluate(HAS_CHINESE) and page.evaluate(WITHOUT_CHINESE):
+            if not has_chinese and page.evaluate(WITHOUT_CHINESE):
                 self.notes.append("no Chinese font on this machine: the glossary's Chinese names are left out")
             if trouble:
                 raise Spoilt("\n".join(trouble))
@@ -193,13 +200,13 @@ def finish(path: Path, document: Document):
         pdf.docinfo["/Title"], pdf.docinfo["/Author"], pdf.docinfo["/Subject"] = (
             document.title,
             document.author,
-            SUBJECT,
+            document.subject,
         )
         del pdf.docinfo["/Creator"]  # the version of the browser, which the producer tells, too
         made = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or time.time()))
         pdf.docinfo["/CreationDate"] = pdf.docinfo["/ModDate"] = time.strftime("D:%Y%m%d%H%M%SZ", made)
         name_outline(pdf, document.headings)
-        pdf.Root.Lang = pikepdf.String("en")
+        pdf.Root.Lang = pikepdf.String(document.language)
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
         pdf.Root.PageMode = pikepdf.Name.UseOutlines
         pdf.save(

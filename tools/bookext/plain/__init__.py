@@ -14,6 +14,7 @@ If ``execute_notebooks`` is ``off``, nothing runs: pictures come from what the b
 from __future__ import annotations
 
 import base64
+import copy
 import io
 import json
 import re
@@ -28,13 +29,13 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from PIL import Image
 from sphinx.builders import Builder
 
-from bookext import launch
+from bookext import launch, translation
 from bookext.cache import Checkers, cache_folder, executed
 from bookext.plain.edition import DRAWN, KERNEL, Edition, alone, page, teaching_notes
 from bookext.plain.markdown import Markdown, Unknown
+from bookext.translation.spoken import say, template
 
-HERE = Path(__file__).parent
-EDITIONS = {"student": "for your answers", "instructor": "with solutions"}
+EDITIONS = ("student", "instructor")
 PAGES = (
     "data/adult_like", "data/town",
     "reference/battery", "reference/checks", "reference/claims", "reference/glossary", "reference/notation",
@@ -44,11 +45,7 @@ WORDS = ("reference/bibliography", "reference/dplib", "reference/glossary", "ref
 ALONE = "intro#study-alone"                      # how to open a section: whoever reads a plain notebook has done it
 # part of a zip's name -> its edition
 ARCHIVES = {"student": "student", "instructor": "instructor", "instructor-open": "instructor"}
-LEAD = {                                         # of start.ipynb
-    "student": "Each section of the book is a notebook with the text of its page and empty cells for your answers.",
-    "instructor": "Each section of the book is a notebook with the text of its page, all solutions, and a plan for a "
-    "class. The students' edition has the same exercises without solutions.",
-}
+STANDS_ALONE = 'xmlns="http://www.w3.org/2000/svg" width="640" font-family="DejaVu Sans, sans-serif"'
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg=="      # a white PNG
 STAMP = (2026, 1, 1, 0, 0, 0)                    # of every file in a zip: the same book gives the same bytes
 
@@ -82,14 +79,13 @@ class PlainNotebooks(Builder):
     def write_doc(self, docname, doctree):
         if docname not in self.sections():
             return
-        source = nbformat.read(self.env.doc2path(docname), as_version=4)
+        source = self.source(docname)
+        stills = self.stills(source)
         say_where_to_answer(doctree)
-        for edition, what in EDITIONS.items():
+        for edition in EDITIONS:
             markdown = self.markdown(docname)
-            here = Edition(
-                source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", self.stills(source)
-            )
-            nb = here.notebook(doctree, self.front(docname, what), self.install(), self.works(), self.notes(docname))
+            here = Edition(source, markdown, self.env.titles[docname]["secnumber"], edition == "instructor", stills)
+            nb = here.notebook(doctree, self.front(docname, edition), self.install(), self.works(), self.notes(docname))
             self.save(nb, edition, docname)
         self.save(alone(nb, here.solutions), "solutions", docname)
 
@@ -114,22 +110,34 @@ class PlainNotebooks(Builder):
 
     # --------------------------------------------------------------------------------------------- what a section needs
 
+    def source(self, docname):
+        """The notebook in the language of the book, with the words that its cells have printed."""
+        path = Path(self.env.doc2path(docname))
+        text = path.read_text(encoding="utf-8")
+        if not translation.is_translated(self):
+            return nbformat.reads(text, as_version=4)
+        source = nbformat.reads(translation.read(docname, text), as_version=4)
+        if run := run_of(self, source):
+            cells = {cell.id: cell for cell in source.cells}
+            for done in run.cells:               # the cache keeps cells of code
+                cells[done.id].execution_count = done.execution_count
+                cells[done.id].outputs = [words_of(output) for output in done.outputs]
+        return source
+
     def stills(self, source):
         """Id of a cell -> what its Explorer or its figures look like, from the notebook as the build has run it.
 
         None if the notebooks are not executed, and the book's build has not done it either.
         """
-        root, cache = Path(self.app.srcdir), Path(self.config.nb_execution_cache_path)
-        if self.config.nb_execution_mode == "off":
-            cache = cache_folder(root, root / "_build")
-        run = executed(cache, source, Checkers(root))
+        run = run_of(self, source)
         if run is None and self.config.nb_execution_mode == "off":
             return None
         found = {}
         for cell in run.cells:
             for output in cell.get("outputs", ()):
                 if output.get("data", {}).get("text/plain", "").startswith(DRAWN):
-                    found.setdefault(cell.id, []).append(on_paper(output.data["image/png"]))
+                    data, own = output.data, translation.is_translated(self)
+                    found.setdefault(cell.id, []).append(drawn_by_reader(data) if own else on_paper(data["image/png"]))
         return found
 
     def markdown(self, docname, inside=None):
@@ -161,13 +169,16 @@ class PlainNotebooks(Builder):
             )
         return f"{relpath(page, docname.rpartition('/')[0])}.ipynb"
 
-    def front(self, docname, what):
+    def front(self, docname, edition):
         page = self.address(docname, "") if self.config.html_baseurl else None
-        where = f" ([this section as a page]({page}))" if page else ""
-        return (
-            f"From *Provable Privacy*, a copy {what} that needs no plug-in{where}. "
-            "Its first cell of code installs `dplib` and `provable_privacy` where they are missing."
-        )
+        where = say(" ([this section as a page]({page}))").format(page=page) if page else ""
+        words = {
+            "student": say("From *Provable Privacy*, a copy for your answers that needs no plug-in{where}. "
+                           "Its first cell of code installs `dplib` and `provable_privacy` where they are missing."),
+            "instructor": say("From *Provable Privacy*, a copy with solutions that needs no plug-in{where}. "
+                              "Its first cell of code installs `dplib` and `provable_privacy` where they are missing."),
+        }
+        return words[edition].format(where=where)
 
     def install(self):
         """The version that a notebook needs, and where the release with its tag can be installed from, or nothing."""
@@ -184,8 +195,14 @@ class PlainNotebooks(Builder):
                 order += [f"- [{self.heading(name)}]({name}.ipynb)" for name in self.env.toctree_includes[chapter]]
         pages = [f"- [{self.env.titles[name].astext()}]({name}.ipynb)" for name in PAGES]
         version, _ = self.install()
-        text = (HERE / "start.md").read_text(encoding="utf-8").strip().format(
-            lead=LEAD[edition], order="\n".join(order), pages="\n".join(pages), version=version
+        lead = {
+            "student": say("Each section of the book is a notebook with the text of its page and empty cells for your "
+                           "answers."),
+            "instructor": say("Each section of the book is a notebook with the text of its page, all solutions, and a "
+                              "plan for a class. The students' edition has the same exercises without solutions."),
+        }
+        text = template("start.md").strip().format(
+            lead=lead[edition], order="\n".join(order), pages="\n".join(pages), version=version
         )
         parts = re.split(r"\n\n(?=## )", text)
         cells = [new_markdown_cell(part, id=f"text-{i}") for i, part in enumerate(parts)]
@@ -215,6 +232,14 @@ class PlainNotebooks(Builder):
         return teaching_notes(self._plans[plans], section, self.markdown(plans, inside=docname))
 
 
+def run_of(builder, source):
+    """The notebook as the book's build has run it, or None."""
+    root, cache = Path(builder.app.srcdir), Path(builder.config.nb_execution_cache_path)
+    if builder.config.nb_execution_mode == "off":
+        cache = cache_folder(root, root / "_build")
+    return executed(cache, source, Checkers(root))
+
+
 def stand_in(app, docname, source):
     """Where nothing runs, a picture for each figure: without one its caption and its number would be lost."""
     if app.config.nb_execution_mode != "off" or app.env.doc2path(docname, base=False)[-6:] != ".ipynb":
@@ -232,10 +257,21 @@ def say_where_to_answer(doctree):
     for link in list(doctree.findall(nodes.reference)):
         if link.get("refuri") == ALONE:
             before, _, after = link.parent.children[:3]
-            words = "To answer, open this section in JupyterLab ("
-            if not (before.astext() == words and after.astext().startswith(")")):
+            words = say("To answer, open this section in JupyterLab (")
+            if not (before.astext() == words and after.astext().startswith({"(": ")", "（": "）"}[words[-1]])):
                 raise Unknown(f"words about opening a section: {link.parent.astext()[:80]}")
-            link.parent[:3] = [nodes.Text(f"To answer, fill in the cells below and run them{after.astext()[1:]}")]
+            told = say("To answer, fill in the cells below and run them")
+            link.parent[:3] = [nodes.Text(f"{told}{after.astext()[1:]}")]
+
+
+def words_of(output):
+    """An output as it stands in a source: without its pictures."""
+    output = copy.deepcopy(output)
+    if "data" in output:
+        words = {kind: data for kind, data in output.data.items() if not kind.startswith("image/")}
+        output.data = {kind: data for kind, data in words.items() if 'class="explorer"' not in data}
+        output.metadata = {}
+    return output
 
 
 def on_paper(picture):
@@ -246,7 +282,15 @@ def on_paper(picture):
     return base64.b64encode(small.getvalue()).decode()
 
 
-def pack(folder, wheel, papers=None):
+def drawn_by_reader(data):
+    """An SVG on white, whose letters the reader's fonts draw: the kernel may have none for Chinese."""
+    if "image/svg+xml" in data:
+        return data["image/svg+xml"].replace("<svg ", '<svg style="background: white" ', 1)
+    picture = data["text/html"].partition("<figure>")[2].partition("<figcaption")[0]
+    return picture.replace("<svg ", f'<svg {STANDS_ALONE} ', 1).replace('style="', 'style="background: white; ', 1)
+
+
+def pack(folder, wheel, papers=None, language=""):
     """Put each edition into a zip file, with the wheel of dplib that its first cells install; the instructor's twice.
 
     Parameters
@@ -256,6 +300,8 @@ def pack(folder, wheel, papers=None):
     wheel : path
     papers : dict, optional
         Archive -> what else belongs into it, a dict of place and text.
+    language : str, optional
+        At the end of the names of the zip files.
 
     Returns
     -------
@@ -263,7 +309,7 @@ def pack(folder, wheel, papers=None):
     """
     made = []
     for archive, edition in ARCHIVES.items():
-        made.append(Path(folder, f"provable-privacy-{archive}.zip"))
+        made.append(Path(folder, f"provable-privacy-{archive}{language and '-'}{language}.zip"))
         with zipfile.ZipFile(made[-1], "w", zipfile.ZIP_DEFLATED) as file:
             for path in [*sorted(Path(folder, edition).rglob("*.ipynb")), Path(wheel)]:
                 place = path.relative_to(folder) if path.suffix == ".ipynb" else Path(edition, path.name)
@@ -276,8 +322,7 @@ def pack(folder, wheel, papers=None):
 
 def how_to_open(wheel):
     """What a person reads who has unpacked the archive and has no notebook program yet."""
-    text = (HERE / "README.txt").read_text(encoding="utf-8")
-    return text.format(wheel=wheel, version=wheel.split("-")[1])
+    return template("README.txt").format(wheel=wheel, version=wheel.split("-")[1])
 
 
 def branch(folder, wheel):

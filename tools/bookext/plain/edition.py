@@ -2,22 +2,20 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
 import nbformat
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookext.plain.markdown import Unknown, fold
+from bookext.translation.spoken import say, template
 
-SETUP = Path(__file__).with_name("first_cell.py").read_text(encoding="utf-8").rstrip()
 MODULES = "matplotlib ipywidgets threadpoolctl opendp dp_accounting riskcal duckdb"      # what it looks for
 
 
 # without one, JupyterLab asks
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 DRAWN = ("Explorer(", "<Figure ")
-WAITING = "Run this cell for the slider.\n"       # below an Explorer's picture, until the cell has run
 
 
 class Edition:
@@ -50,7 +48,7 @@ class Edition:
         cited = [works[key] for key in dict.fromkeys(self.markdown.cited) if key in works]
         if cited:
             self.flush()
-            self.say("## Works cited", "\n".join(f"- {work}" for work in sorted(cited)))
+            self.say(f"## {say('Works cited')}", "\n".join(f"- {work}" for work in sorted(cited)))
         self.flush()
         title, rest = self.cells[0], self.cells[1:]
         title.source += f"\n\n{front}"
@@ -107,24 +105,26 @@ class Edition:
         explorers = [one for one in drawn if one.data["text/plain"].startswith("Explorer(")]
         if self.stills is not None:
             for output, still in zip(drawn, self.stills.get(cell.id, ()), strict=True):
-                output.data["image/png"] = still
+                output.data["image/svg+xml" if still.startswith("<") else "image/png"] = still
         if not self.instructor:
             cell.outputs = list(explorers)
             cell.execution_count = None
         if explorers:
-            cell.outputs.append(new_output("stream", name="stdout", text=WAITING))
+            cell.outputs.append(new_output("stream", name="stdout", text=waiting()))
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
         self.cells.append(cell)
         for figure in node.findall(nodes.figure):
             for caption in figure.findall(nodes.caption):
-                self.say(f"*Figure {self.markdown.number('figure', figure)}.* {self.markdown.inline(caption)}")
+                number = self.markdown.number("figure", figure)
+                self.say(f"*{say('Figure {number}.').format(number=number)}* {self.markdown.inline(caption)}")
 
     def exercise(self, node):
         self.flush()
         title = self.markdown.inline(node.children[0]).strip().removeprefix("(").removesuffix(")")
-        self.say(f"### Exercise {self.markdown.number('exercise', node)}: {title}")
+        number = self.markdown.number("exercise", node)
+        self.say(f"### {say('Exercise {number}: {title}').format(number=number, title=title)}")
         for child in node.children[1:]:
             self.walk(child)
         self.flush()
@@ -140,15 +140,21 @@ class Edition:
             self.solutions += self.cells[begin:]
 
 
+def waiting():
+    """Below an Explorer's picture, until the cell has run."""
+    return say("Run this cell for the slider.") + "\n"
+
+
 def alone(nb, solutions):
     """The solutions of a section as a notebook of their own, for who asks for them."""
-    title = new_markdown_cell(f"{nb.cells[0].source.splitlines()[0]}: solutions", id="title")
-    return new_notebook(cells=[title, *solutions], metadata=copy.deepcopy(nb.metadata))
+    title = say("{title}: solutions").format(title=nb.cells[0].source.splitlines()[0])
+    return new_notebook(cells=[new_markdown_cell(title, id="title"), *solutions], metadata=copy.deepcopy(nb.metadata))
 
 
 def first_cell(version, address):
     """The cell that installs, folded in JupyterLab and in Colab."""
-    code = SETUP.replace('"WANTED"', f'"{version}"').replace('"ADDRESS"', f'"{address}"').replace("MODULES", MODULES)
+    code = template("first_cell.py").rstrip()
+    code = code.replace('"WANTED"', f'"{version}"').replace('"ADDRESS"', f'"{address}"').replace("MODULES", MODULES)
     return new_code_cell(code, id="setup", metadata={"jupyter": {"source_hidden": True}, "cellView": "form"})
 
 
@@ -166,5 +172,5 @@ def teaching_notes(plans, name, markdown):
     """The plan of one section, from the plans of its chapter, folded; empty if there is none."""
     for section in plans.findall(nodes.section):
         if f"plan-{name.replace('_', '-')}" in section["ids"]:
-            return fold("For the instructor: a class of 75 minutes", markdown.blocks(section.children[1:]))
+            return fold(say("For the instructor: a class of 75 minutes"), markdown.blocks(section.children[1:]))
     return ""

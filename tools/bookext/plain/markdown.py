@@ -5,13 +5,21 @@ import html
 import re
 
 from docutils import nodes
+from sphinx.locale import admonitionlabels
 
-THEOREMS = {
-    f"{kind}_node": kind.capitalize()
-    for kind in ("theorem", "proposition", "definition", "algorithm", "lemma", "corollary", "example", "remark")
-}
+from bookext.translation.spoken import say
+
 SILENT = {"target", "comment", "index", "substitution_definition", "script"}
 BOXES = {"admonition", "note", "tip", "warning", "important", "attention", "seealso"}
+
+
+def theorems():
+    """What each kind of statement is called."""
+    return {
+        "theorem_node": say("Theorem"), "proposition_node": say("Proposition"), "definition_node": say("Definition"),
+        "algorithm_node": say("Algorithm"), "lemma_node": say("Lemma"), "corollary_node": say("Corollary"),
+        "example_node": say("Example"), "remark_node": say("Remark"),
+    }
 
 
 class Unknown(Exception):
@@ -123,10 +131,10 @@ class Markdown:
             body = self.blocks(node.children[titled:])
             if "dropdown" in node["classes"]:
                 return fold(self.title(node.children[0]), body)
-            return quote(f"**{self.inline(node.children[0]) if titled else name.capitalize()}**\n\n{body}")
-        if name in THEOREMS:
+            return quote(f"**{self.inline(node.children[0]) if titled else admonitionlabels[name]}**\n\n{body}")
+        if name in theorems():
             number = self.number(node["countertype"], node)
-            head = f"**{THEOREMS[name]} {number}** {self.inline(node.children[0])}".rstrip()
+            head = f"**{theorems()[name]} {number}** {self.inline(node.children[0])}".rstrip()
             return quote(f"{head}\n\n{self.blocks(node.children[1].children)}")
         if name == "definition_list":
             return "\n\n".join(f"**{self.inline(item.children[0])}**\n\n{self.blocks(item.children[-1].children)}"

@@ -26,17 +26,20 @@ BUTTONS = '<div class="article-header-buttons">'
 
 def build() -> int:
     """Build what is not built yet, and put the pages beside the English ones; 0 if there was no warning."""
-    if not is_built(ROOT, "zh/html"):
-        overrides = {"language": LANGUAGE, "nitpicky": True, "latex_individualpages": False}
-        result = build_sphinx(
-            str(ROOT), str(MADE), noconfig=True, path_config=str(ROOT / "_config.yml"), confoverrides=overrides,
-            warningiserror=True, keep_going=True,
-        )
-        if result:
-            return 1
+    if not is_built(ROOT, "zh/html") and run(MADE, "html"):
+        return 1
     if SITE.is_dir():
         join(SITE, MADE, BESIDE)
     return 0
+
+
+def run(made: Path, builder: str, root: Path = ROOT):
+    """Let a builder make an edition of the Chinese pages in a folder; 0 if there was no warning."""
+    overrides = {"language": LANGUAGE, "nitpicky": True, "latex_individualpages": False}
+    return build_sphinx(
+        str(root), str(made), noconfig=True, path_config=str(root / "_config.yml"), confoverrides=overrides,
+        builder=builder, warningiserror=True, keep_going=True,
+    )
 
 
 def join(site: Path, made: Path, beside: Path):

@@ -14,13 +14,15 @@ import nbformat
 import yaml
 
 from bookext.translation import catalogue
-from bookext.translation.units import CLAIM, ROOT, WORDS
+from bookext.translation.units import CLAIM, ROOT, WORDS, code_units, replaced, text_units
 
 SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
 THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
          "Click to hide", "Show the code", "Hide the code", "the authors of Provable Privacy")
 VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"[^\W\d_]{2}.*\s.*[^\W\d_]{2}")
+PLAIN = ROOT / "tools/bookext/plain"
+TEMPLATES = ("start.md", "README.txt", "first_cell.py")          # of the plain notebooks
 
 words: dict[str, str] = {}                       # of the book that is built; empty if it is not translated
 
@@ -34,6 +36,18 @@ def start(language: str):
     words.clear()
     if language == catalogue.LANGUAGE:
         words.update(catalogue.known(catalogue.BOOK))
+
+
+def template(name: str) -> str:
+    """A text of the plain notebooks in the words of the book that is built."""
+    return replaced((PLAIN / name).read_text(encoding="utf-8"), parts(name), lambda unit: words.get(unit.text))
+
+
+def parts(name: str):
+    """The units of such a text; what begins with a field is no sentence."""
+    text, place = (PLAIN / name).read_text(encoding="utf-8"), name.partition(".")[0]
+    found = code_units(text, place) if name.endswith(".py") else text_units(text, place)
+    return [unit for unit in found if not unit.text.startswith("{")]
 
 
 def in_scripts() -> dict[str, str]:
@@ -78,6 +92,9 @@ def captions(toc):
 def texts():
     """Pairs of what says a text and the text, in the order of the file."""
     yield from ((f"string {place}", text) for place, text in all_texts() if WORDS.search(text))
+    for name in TEMPLATES:
+        for unit in parts(name):
+            yield f"{unit.kind} {unit.place}", unit.text
 
 
 def all_texts():
@@ -85,6 +102,8 @@ def all_texts():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     yield from (("contents", text) for text in captions(toc))
     yield from said_by("tools/bookext", "*.py")
+    yield from said_by("tools", "editions.py")
+    yield from said_by("tools/printing", "*.py")
     yield from said_by("tools/bookext", "*.html")
     yield from said_by("tools/bookext/static", "*.js")
     for label, words in declarations():
