@@ -44,8 +44,12 @@ def files(root: Path, sources) -> list[Path]:
 
 
 def execution_key(root: Path) -> str:
-    """A short hash of the package, the data, the kernel's configuration and numerical libraries, but of no checker."""
-    digest = digest_of([path for path in files(root, SOURCES) if root / CHECK not in path.parents], root)
+    """A short hash of the package, the data, the kernel's configuration and numerical libraries.
+
+    No checker is in it, and no data sheet, which no notebook reads.
+    """
+    found = [path for path in files(root, SOURCES) if root / CHECK not in path.parents and path.suffix != ".md"]
+    digest = digest_of(found, root)
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
     return digest.hexdigest()[:12]
