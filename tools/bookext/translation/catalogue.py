@@ -26,7 +26,7 @@ BOOK = "book"                                    # the file for what pages and c
 def pages(root: Path = ROOT) -> list[str]:
     """The names of all that is translated."""
     found = {path.relative_to(root).with_suffix("").as_posix() for pattern in PAGES for path in root.glob(pattern)}
-    return [*sorted(found - {"reference/bibliography", "course/bank"}), *[BOOK] * (root == ROOT)]
+    return [*sorted(found - {"course/bank"}), *[BOOK] * (root == ROOT)]
 
 
 def source(page: str, root: Path = ROOT) -> tuple[str, bool]:
