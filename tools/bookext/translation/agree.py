@@ -24,7 +24,7 @@ DRAWN = re.compile(r"<!-- (.*?) -->(?:\s*<g[^>]*>\s*<text\b.*?</text>)?|<text\b[
 
 
 def numbers(text: str) -> Counter:
-    return Counter(one.rstrip(",").replace("−", "-") for one in NUMBER.findall(text))
+    return Counter(one.rstrip(",").replace("−", "-") for one in NUMBER.findall(text.replace("minus ", "−")))
 
 
 def texts(cell) -> list[str]:

@@ -48,7 +48,7 @@ def join(site: Path, made: Path, beside: Path):
     shutil.copytree(made, beside)
     for own in sorted(beside.rglob("*.html")):
         english = site / own.relative_to(beside)
-        if english.exists():
+        if english.exists() and own.name != "404.html":         # which a server shows at any address
             for page, other, language in ((english, own, "zh-CN"), (own, english, "en")):
                 address = relpath(other.as_posix(), page.parent.as_posix())
                 text = page.read_text(encoding="utf-8")
