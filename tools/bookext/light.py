@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->\s*<script defer[^>]*fontawesome\.js[^>]*></script>")
 # Sphinx asks for an index of its own on every page; the book's search has another
 SEARCH = re.compile(r"\s*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js\"></script>")
+# Sphinx's words of another language, which only its own search says, and which need a right to run texts as code
+OTHER_WORDS = re.compile(r"\s*<script src=\"[^\"]*/translations\.js[^\"]*\"></script>")
 # tabs, which no page has; and what only a chooser of versions asks
 TABS = re.compile(r"\s*<script data-sd-tabs[^>]*></script>")
 MOVES = re.compile(r"\s*<script[^>]*/explorer\.js[^>]*></script>")
@@ -36,7 +38,7 @@ def without_scripts(page: str) -> str:
         page = TABS.sub("", page)
     if 'class="explorer"' not in page:
         page = MOVES.sub("", page)
-    for idle in (SEARCH, OPTIONS, EARLY):
+    for idle in (SEARCH, OTHER_WORDS, OPTIONS, EARLY):
         page = idle.sub("", page)
     return WAITING.sub('<script defer src="', page)
 
