@@ -72,7 +72,7 @@ class Page:
 @functools.cache
 def pages_under(folder):
     """Path -> page, each read once for all tests."""
-    paths = sorted(path for path in folder.rglob("*.html") if not path.relative_to(folder).parts[0].startswith("_"))
+    paths = sorted(path for path in folder.rglob("*.html") if not re.search(r"(^|/)_", path.relative_to(folder).as_posix()))
     return {path: Page(path) for path in paths}
 
 
