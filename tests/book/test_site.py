@@ -72,8 +72,8 @@ class Page:
 @functools.cache
 def pages_under(folder):
     """Path -> page, each read once for all tests."""
-    paths = sorted(path for path in folder.rglob("*.html") if not re.search(r"(^|/)_", path.relative_to(folder).as_posix()))
-    return {path: Page(path) for path in paths}
+    paths = {path: path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.html"))}
+    return {path: Page(path) for path, name in paths.items() if not re.search("(^|/)_", name)}
 
 
 def broken_links(pages):
