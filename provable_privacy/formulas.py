@@ -89,7 +89,7 @@ def on_cases(
         reason = otherwise(got, value, *case) if otherwise else below if np.all(got <= value) else above
         reason = reason or rounded(got, value)
     text = f"{got:.6g}" if np.ndim(got) == 0 else np.array2string(np.asarray(got), precision=4, threshold=8)
-    raise Wrong(f"{words}: not {text}{f'; {reason}' if reason else ''}")
+    raise Wrong(f"{words}: not {text}; {reason}" if reason else f"{words}: not {text}")
 
 
 def _asked(function, case, words, what, shape, whole, finite):

@@ -16,9 +16,12 @@ TEXT = r'((?:".*"\n)+)'  # of a .po file: literals, one below the other
 ENTRY = re.compile(rf"^((?:#.*\n)*)msgid {TEXT}msgstr {TEXT}", re.MULTILINE)
 FIELD = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
 NUMERIC = re.compile(r":[<>^+]?\d*(?:,|,?(?:\.\d+)?[feg%d])$")  # the end of a field whose value is a number
-CHOICE = re.compile(r"(?:'([^']*)'|\"([^\"]*)\") if .* else (?:'([^']*)'|\"([^\"]*)\")")  # a field that is one of two words
-NUMBER = r"( *[-+−]?[\d.,]+(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
-JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，"}  # where a message that has no pattern may be taken apart
+WORD = r"(?:'([^']*)'|\"([^\"]*)\")"
+CHOICE = re.compile(rf"{WORD} if .* else {WORD}|{WORD} \* \(.*\)")  # a field that is one of two words, or one or none
+NUMBER = r"( *[-+−]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
+BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
+ENGLISH = re.compile(r"[A-Za-z]{2,}")
+JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message that has no pattern may be taken apart
 _language = ""
 
 
@@ -36,18 +39,30 @@ def speak(language: str = "") -> None:
     _language = language
 
 
-def said(text: str, language: str | None = None) -> str:
-    """A checker's words in the chosen language, or in the one that is named."""
+def said(text: str, module: str = "", language: str | None = None) -> str:
+    """A checker's words in the chosen language, or in the one that is named; sentences of its own module come first."""
     language = _language if language is None else language
-    return (language and _said(text, patterns(language))) or text
+    words = language and _said(text, patterns(language, module.removeprefix("provable_privacy.").replace(".", "/")))
+    return BLANK.sub("", words) if words else text
 
 
 @functools.cache
-def patterns(language: str) -> list["Pattern"]:
-    """All sentences of a language; those with more letters of their own come first."""
-    files = sorted((FOLDER / language).rglob("*.po"))
-    known = {text: words for path in files for text, words in entries(path.read_text(encoding="utf-8"))}
-    return sorted((Pattern(*one) for one in known.items()), key=lambda one: -one.letters)
+def patterns(language: str, module: str) -> list["Pattern"]:
+    """All sentences of a language; those with more letters come first, and of two with as many that of the module."""
+    known = sorted(catalogues(language).items(), key=lambda one: one[0] != module)
+    return sorted((one for _, found in known for one in found), key=lambda one: -one.letters)
+
+
+@functools.cache
+def catalogues(language: str) -> dict[str, list["Pattern"]]:
+    """The sentences of each module."""
+    folder = FOLDER / language
+    return {
+        path.relative_to(folder).with_suffix("").as_posix(): [
+            Pattern(*one) for one in entries(path.read_text(encoding="utf-8"))
+        ]
+        for path in sorted(folder.rglob("*.po"))
+    }
 
 
 def entries(catalogue: str):
@@ -56,12 +71,16 @@ def entries(catalogue: str):
         text, words = ("".join(map(ast.literal_eval, one.splitlines())) for one in literals)
         if text and words and "#, fuzzy" not in notes:
             yield text, words
+            halves = text.split(" / "), words.split(" / ")  # the names of two tables, of which a message takes one
+            if len(halves[0]) == len(halves[1]) == 2:
+                yield from zip(*halves)
 
 
 class Pattern:
     """A sentence with fields, as `f"{n} of {len(rows):,} rows"` has them, and its translation with the same fields."""
 
     def __init__(self, text: str, words: str):
+        text, words = (one.replace("{{said}}", "{said}") for one in (text, words))  # filled in twice: entries.sentence
         self.words, self.fields = words, FIELD.findall(_hidden(text))
         self.pieces = [_shown(piece) for piece in FIELD.split(_hidden(text))[::2]]
         self.letters = sum(map(len, self.pieces))
@@ -90,8 +109,7 @@ class Pattern:
 def _kind(field: str) -> str:
     """What may stand in a field, as a regular expression."""
     if choice := CHOICE.fullmatch(field):
-        first, second = (one or other for one, other in (choice.groups()[:2], choice.groups()[2:]))
-        return f"({re.escape(first or '')}|{re.escape(second or '')})"
+        return f"({'|'.join(re.escape(word) for word in choice.groups() if word)}|)"
     return NUMBER if NUMERIC.search(field) else "(.*?)"
 
 
@@ -108,17 +126,26 @@ def _shown(text: str) -> str:
     return text.replace("\0", "{").replace("\1", "}")
 
 
-def _said(text: str, known, depth: int = 5) -> str | None:
-    """The translation of a message, or None if no part of it is known."""
-    if depth == 0 or not re.search(r"[^\W\d_]{2}", text):
-        return None
-    for one in known:
-        words = one.translated(text, lambda value: _said(value, known, depth - 1))
-        if words is not None:
-            return words
-    for joint, own in JOINTS.items():
-        parts = text.split(joint)
-        found = [_said(part, known, depth - 1) for part in parts] if len(parts) > 1 else []
-        if any(found):
-            return own.join(words or part for words, part in zip(found, parts))
-    return None
+def _said(text: str, known: list[Pattern]) -> str | None:
+    """The translation of a message that leaves the fewest English words, or None if no part of it is known."""
+
+    @functools.cache
+    def best(text, depth):
+        if depth == 0 or not ENGLISH.search(text):
+            return None
+        found = []
+        for one in known:
+            words = one.translated(text, lambda value: best(value, depth - 1))
+            if words is not None:
+                found.append(words)
+                if not one.fields or not ENGLISH.search(words):
+                    return words
+        for joint, own in JOINTS.items():
+            for place in re.finditer(re.escape(joint), text):
+                parts = text[: place.start()], text[place.end() :]
+                said = [best(part, depth - 1) for part in parts]
+                if any(said):
+                    found.append(own.join(words or part for words, part in zip(said, parts)))
+        return min(found, key=lambda words: len(ENGLISH.findall(words)), default=None)
+
+    return best(text, 6)

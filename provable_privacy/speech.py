@@ -97,7 +97,7 @@ def checker(judge):
             mark, words = verdict(answer)
         np.random.set_state(drawn)  # noqa: NPY002
         _heard[name] = _heard.get(name, False) or mark == "✓"
-        _listeners[0](f"{mark} {name}: {languages.said(' '.join(words.splitlines()))}")
+        _listeners[0](f"{mark} {name}: {languages.said(' '.join(words.splitlines()), CHECKERS[name])}")
 
     return check
 

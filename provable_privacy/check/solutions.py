@@ -2,6 +2,7 @@
 import json
 from pathlib import Path
 
+from provable_privacy.languages import said
 from provable_privacy.speech import CHECKERS
 
 __all__ = ["solution"]
@@ -19,13 +20,13 @@ def solution(exercise):
     """
     name = getattr(exercise, "__name__", str(exercise)).removeprefix("check.")
     if name not in CHECKERS:
-        print(f"There is no exercise {name}. The name stands in the exercise's cell: check.NAME(answer).")
+        print(said(f"There is no exercise {name}. The name stands in the exercise's cell: check.NAME(answer)."))
         return
     here = Path.cwd()
     folder = next((one / "solutions" for one in (here, *here.parents) if (one / "solutions").is_dir()), None)
     found = [part for path in sorted(folder.rglob("*.ipynb")) for part in parts(path, name)] if folder else []
     if not found:
-        print("This copy has no solutions. The page of the section has them, folded, below its exercises.")
+        print(said("This copy has no solutions. The page of the section has them, folded, below its exercises."))
         return
     from IPython.display import Markdown, display
 

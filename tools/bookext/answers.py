@@ -19,9 +19,10 @@ def labels_of(app, page: str) -> list[str]:
 
 
 def declared(label: str):
-    """The declaration of the exercise, if its answer is entered."""
+    """The declaration of the exercise, in the words of this edition, if its answer is entered."""
     checkers = [getattr(check, name) for name in exercises()[label].checkers]
-    return published(checkers[0]) if len(checkers) == 1 and hasattr(checkers[0], "declared") else None
+    entered = len(checkers) == 1 and hasattr(checkers[0], "declared")
+    return translated(published(checkers[0]), checkers[0].__name__) if entered else None
 
 
 def tell(app, pagename, templatename, context, doctree):
@@ -33,7 +34,7 @@ def tell(app, pagename, templatename, context, doctree):
     link = app.builder.get_relative_uri
     data = {
         "prefix": pagename.removesuffix(app.config.root_doc).removesuffix("index") if gathers else f"{pagename}#",
-        "answers": {} if gathers else {label: translated(found) for label in labels if (found := declared(label))},
+        "answers": {} if gathers else {label: found for label in labels if (found := declared(label))},
         "places": {"": labels} | {link(pagename, page): labels_of(app, page) for page in behind},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

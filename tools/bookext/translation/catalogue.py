@@ -140,9 +140,12 @@ def memory(root: Path = ROOT) -> dict[str, str]:
 
 
 def told_twice(root: Path = ROOT) -> list[str]:
-    """The same English, translated in two ways; a literal that is a name for one program stays English there."""
+    """The same English, translated in two ways; a literal that is a name for one program stays English there.
+
+    What a checker says is its own: its module's words come first.
+    """
     first, found = {}, []
-    for page in pages(root):
+    for page in (page for page in pages(root) if not page.startswith(PACKAGE)):
         for text, said in known(page, root).items():
             other, there = first.setdefault(text, (said, page))
             if other != said and text not in (other, said):

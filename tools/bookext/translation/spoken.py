@@ -15,7 +15,7 @@ import yaml
 
 from bookext.translation import catalogue
 from bookext.translation.units import CLAIM, ROOT, WORDS, code_units, replaced, text_units
-from provable_privacy import languages
+from provable_privacy import check, languages, speech  # noqa: F401 (each checker registers itself)
 
 SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
 THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
@@ -31,9 +31,9 @@ def say(text: str) -> str:
     return words.get(text, text)
 
 
-def checkers_say(text: str) -> str:
-    """What a checker says, in the language of the book that is built."""
-    return languages.said(text, catalogue.LANGUAGE if words else "")
+def checkers_say(text: str, name: str = "") -> str:
+    """What a checker, perhaps that of this name, says in the language of the book that is built."""
+    return languages.said(text, speech.CHECKERS.get(name, ""), catalogue.LANGUAGE if words else "")
 
 
 def start(language: str):
@@ -116,13 +116,13 @@ def all_texts():
         yield from ((f"slider {section}", name) for name in controls("\n".join(cell.source for cell in cells)))
 
 
-def translated(declaration):
+def translated(declaration, checker: str = ""):
     """The declaration of an exercise that is answered on the page, with its words translated."""
     if isinstance(declaration, dict):
-        return {checkers_say(name): translated(one) for name, one in declaration.items()}
+        return {checkers_say(name, checker): translated(one, checker) for name, one in declaration.items()}
     if isinstance(declaration, list):
-        return [translated(one) for one in declaration]
-    return checkers_say(declaration) if isinstance(declaration, str) else declaration
+        return [translated(one, checker) for one in declaration]
+    return checkers_say(declaration, checker) if isinstance(declaration, str) else declaration
 
 
 def controls(code: str):

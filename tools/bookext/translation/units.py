@@ -233,7 +233,7 @@ def template(node) -> str:
     return "".join(parts)
 
 
-SAYING = re.compile(r"[^\W\d_]{3}")              # "{n} of {len(rows)}" alone would fit too much
+SAYING = re.compile(r"\b(?!and\b)[^\W\d_]{3}")   # "{one} and {other}" alone would fit too much
 
 
 def message_units(source: str) -> list[Unit]:
@@ -246,13 +246,15 @@ def message_units(source: str) -> list[Unit]:
     inside = [
         (one, isinstance(choice, ast.IfExp))
         for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)
-        for choice in ast.walk(node.value) for one in ast.iter_child_nodes(choice)
+        for choice in ast.walk(node.value) if not isinstance(choice, ast.JoinedStr)
+        for one in ast.iter_child_nodes(choice)
         if isinstance(one, ast.Constant) and isinstance(one.value, str) or isinstance(one, ast.JoinedStr)
     ]
     for node, shown in [*literals(tree), *inside]:
         text = template(node)
-        kind = "fstring" if isinstance(node, ast.JoinedStr) or FIELD.search(text) else "string"
-        if node not in told and text.isprintable() and SAYING.search(FIELD.sub(" ", text)) and is_shown(text, kind, shown):
+        words = FIELD.sub(" ", text)
+        is_said = SAYING.search(words) and (shown or SEVERAL.search(FIELD.sub("x", text)))
+        if is_said and not columns().issuperset(re.findall(r"[^\W\d]+", words)) and node not in told and text.isprintable():
             found.append(Unit("message", "", node.lineno, node.col_offset, text))
     return sorted(found, key=lambda unit: (unit.start, unit.end))
 
