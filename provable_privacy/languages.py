@@ -7,6 +7,7 @@ is carried over, and translated too if it is a sentence. What fits no pattern st
 import ast
 import functools
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 __all__ = ["said", "speak"]
@@ -21,7 +22,7 @@ CHOICE = re.compile(rf"{WORD} if .* else {WORD}|{WORD} \* \(.*\)")  # a field th
 NUMBER = r"( *[-+−]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
 BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
-JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message that has no pattern may be taken apart
+JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message may be taken apart
 _language = ""
 
 
@@ -65,7 +66,7 @@ def catalogues(language: str) -> dict[str, list["Pattern"]]:
     }
 
 
-def entries(catalogue: str):
+def entries(catalogue: str) -> Iterator[tuple[str, str]]:
     """What is translated in a .po file and not fuzzy: pairs of the English and its translation."""
     for notes, *literals in ENTRY.findall(catalogue.rstrip("\n") + "\n"):
         text, words = ("".join(map(ast.literal_eval, one.splitlines())) for one in literals)
@@ -73,7 +74,7 @@ def entries(catalogue: str):
             yield text, words
             halves = text.split(" / "), words.split(" / ")  # the names of two tables, of which a message takes one
             if len(halves[0]) == len(halves[1]) == 2:
-                yield from zip(*halves)
+                yield from (half for half in zip(*halves) if re.search("[A-Za-z]{3}", FIELD.sub("", half[0])))
 
 
 class Pattern:
@@ -86,11 +87,11 @@ class Pattern:
         self.letters = sum(map(len, self.pieces))
 
     @functools.cached_property
-    def regex(self):
+    def regex(self) -> re.Pattern:
         kinds = [*map(_kind, self.fields), ""]
         return re.compile("".join(re.escape(piece) + kind for piece, kind in zip(self.pieces, kinds)), re.DOTALL)
 
-    def translated(self, text: str, translate) -> str | None:
+    def translated(self, text: str, translate: Callable[[str], str | None]) -> str | None:
         """The translation of a text of this form, or None."""
         found = all(piece in text for piece in self.pieces) and self.regex.fullmatch(text)
         if not found:
@@ -99,11 +100,11 @@ class Pattern:
         for name, value in zip(self.fields, found.groups()):
             held.setdefault(_name(name), []).append(translate(value) or value)
 
-        def value(field):
+        def again(field):
             values = held[_name(field[1])]
             return values.pop(0) if len(values) > 1 else values[0]
 
-        return _shown(FIELD.sub(value, _hidden(self.words)))
+        return _shown(FIELD.sub(again, _hidden(self.words)))
 
 
 def _kind(field: str) -> str:

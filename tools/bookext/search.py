@@ -3,8 +3,8 @@
 The finished pages are read, so that a place has the anchor, the number and the symbols that its reader sees. A place is
 what has an address of its own: a section, a theorem, an exercise, a word of the glossary, a claim, a function. One file
 with the words of all places comes with the page; their texts come a few at a time, when they are shown, and so do the
-pairs of Chinese characters for which somebody asks. The files are scripts, so that a book on a disk can be searched, too. ``static/book/search.js`` does the rest: endings, spellings and
-ranks.
+pairs of Chinese characters for which somebody asks. The files are scripts, so that a book on a disk can be searched,
+too. ``static/book/search.js`` does the rest: endings, spellings and ranks.
 """
 from __future__ import annotations
 
@@ -233,8 +233,8 @@ def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]
     def part(words):
         return {"words": " ".join(words), "where": [counts[word] for word in words]}
     index = {
-        "pages": list(pages), "places": places, "lengths": lengths, "files": first, "stop": sorted(STOP), "empty": EMPTY,
-        "pairs": files, **part(sorted(counts.keys() - set(chinese))),
+        "pages": list(pages), "places": places, "lengths": lengths, "files": first, "pairs": files,
+        "stop": sorted(STOP), "empty": EMPTY, **part(sorted(counts.keys() - set(chinese))),
     }
     return index, shards, list(map(part, by_file))
 

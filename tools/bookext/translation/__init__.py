@@ -148,9 +148,11 @@ def speak(app, doctree):
     """What stands in outputs and comes from no page: verdicts of checkers, names of sliders."""
     if not is_translated(app):
         return
+    def verdict(line):
+        return f"{line[1]} {line[2]}: {spoken.checkers_say(line[3], line[2])}"
     for block in list(doctree.findall(nodes.literal_block)):
         if "output" in block["classes"] and spoken.VERDICT.search(block.astext()):
-            said = spoken.VERDICT.sub(lambda line: f"{line[1]} {line[2]}: {spoken.checkers_say(line[3], line[2])}", block.astext())
+            said = spoken.VERDICT.sub(verdict, block.astext())
             block.rawsource, block[:] = said, [nodes.Text(said)]
     for raw in doctree.findall(nodes.raw):
         if 'class="explorer"' in raw.astext():

@@ -33,8 +33,9 @@ def pages(root: Path = ROOT) -> list[str]:
 @cache
 def modules() -> list[str]:
     """The modules of checkers that say something."""
-    found = [ROOT / f"provable_privacy/{name}.py" for name in ("speech", "entries", "formulas")]
-    found += [path for folder in ("battery", "check") for path in sorted((ROOT / "provable_privacy" / folder).rglob("*.py"))]
+    package = ROOT / PACKAGE
+    found = [package / f"{name}.py" for name in ("speech", "entries", "formulas")]
+    found += [path for folder in ("battery", "check") for path in sorted((package / folder).rglob("*.py"))]
     return [
         path.relative_to(ROOT).with_suffix("").as_posix() for path in found
         if message_units(path.read_text(encoding="utf-8"))

@@ -242,7 +242,7 @@ def message_units(source: str) -> list[Unit]:
     Nobody replaces them: `provable_privacy.languages` takes them for patterns.
     """
     tree, found = ast.parse(source), []
-    told = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}          # docstrings
     inside = [
         (one, isinstance(choice, ast.IfExp))
         for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)
@@ -254,7 +254,8 @@ def message_units(source: str) -> list[Unit]:
         text = template(node)
         words = FIELD.sub(" ", text)
         is_said = SAYING.search(words) and (shown or SEVERAL.search(FIELD.sub("x", text)))
-        if is_said and not columns().issuperset(re.findall(r"[^\W\d]+", words)) and node not in told and text.isprintable():
+        is_name = columns().issuperset(re.findall(r"[^\W\d]+", words))
+        if is_said and not is_name and text.isprintable() and id(node) not in told:
             found.append(Unit("message", "", node.lineno, node.col_offset, text))
     return sorted(found, key=lambda unit: (unit.start, unit.end))
 
