@@ -188,10 +188,13 @@ def same_names(answer, asked):
     if not hasattr(answer, "keys"):
         raise Wrong(f"expected a dict with the names {', '.join(map(str, asked))}, got {type(answer).__name__}")
     answer = {name: answer[name] for name in answer.keys()}
-    for names, what in ((set(answer) - set(asked), "unknown"), (set(asked) - set(answer), "missing")):
-        if names:
-            expected = f"expected the names {', '.join(map(str, asked))}"
-            raise Wrong(f"{what}: {', '.join(sorted(map(repr, names)))}; {expected}"[:300])
+    unknown = ", ".join(sorted(map(repr, set(answer) - set(asked))))
+    missing = ", ".join(sorted(map(repr, set(asked) - set(answer))))
+    expected = f"expected the names {', '.join(map(str, asked))}"
+    if unknown:
+        raise Wrong(f"unknown: {unknown}; {expected}"[:300])
+    if missing:
+        raise Wrong(f"missing: {missing}; {expected}"[:300])
     return answer
 
 

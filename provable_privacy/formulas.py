@@ -172,5 +172,5 @@ def refuses(function, arguments, bad, *, error=ValueError):
             except error:
                 continue
             except Exception as other:
-                raise Wrong(f"{said}: expected a {error.__name__}, got {type(other).__name__}") from None
+                raise Wrong(f"{said} raised {type(other).__name__}; a {error.__name__} was asked for") from None
             raise Wrong(f"{said} was accepted; a {error.__name__} was asked for")

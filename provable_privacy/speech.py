@@ -12,6 +12,9 @@ import warnings
 
 import numpy as np
 
+from provable_privacy import languages
+from provable_privacy.languages import speak
+
 __all__ = [
     "CHECKERS",
     "NotAttempted",
@@ -26,6 +29,7 @@ __all__ = [
     "numbers",
     "of",
     "progress",
+    "speak",
 ]
 
 
@@ -64,20 +68,21 @@ def checker(judge):
     name = judge.__name__
     CHECKERS[name] = judge.__module__
 
-    def said(answer):
+    def verdict(answer):
         try:
             if answer is None or answer is ...:
                 raise NotAttempted
-            return f"✓ {name}: {judge(answer)}"
+            return "✓", str(judge(answer))
+        except OnlyInPart as parts:
+            return "○", f"{parts} not attempted yet; the rest is right"
         except NotAttempted as part:
-            rest = "; the rest is right" if isinstance(part, OnlyInPart) else ""
-            return f"○ {name}: {f'{part} ' if str(part) else ''}not attempted yet{rest}"
+            return "○", f"{part} not attempted yet" if str(part) else "not attempted yet"
         except Wrong as reason:
-            return f"✗ {name}: {reason}"
+            return "✗", str(reason)
         except Misdeclared:
             raise
         except (Exception, SystemExit) as error:
-            return f"✗ {name}: your answer does not have the expected form, checking it raised {_words(error)}"
+            return "✗", f"your answer does not have the expected form, checking it raised {_words(error)}"
 
     @functools.wraps(judge)
     def check(answer):
@@ -89,10 +94,10 @@ def checker(judge):
             np.printoptions(),
             contextlib.redirect_stdout(io.StringIO()),
         ):
-            line = said(answer)
+            mark, words = verdict(answer)
         np.random.set_state(drawn)  # noqa: NPY002
-        _heard[name] = _heard.get(name, False) or line.startswith("✓")
-        _listeners[0](" ".join(line.splitlines()))
+        _heard[name] = _heard.get(name, False) or mark == "✓"
+        _listeners[0](f"{mark} {name}: {languages.said(' '.join(words.splitlines()))}")
 
     return check
 
@@ -103,9 +108,9 @@ def progress():
         names = [name for name, module in CHECKERS.items() if module == section]
         missing = ", ".join(name for name in names if not _heard.get(name))
         right = f"{section.rpartition('.')[2]}: {sum(_heard.get(name, False) for name in names)} of {len(names)} right"
-        _listeners[0](f"{right}; still open: {missing}" if missing else right)
+        _listeners[0](languages.said(f"{right}; still open: {missing}" if missing else right))
     if not _heard:
-        _listeners[0]("no answer was checked since this notebook started")
+        _listeners[0](languages.said("no answer was checked since this notebook started"))
 
 
 def _words(error):
@@ -124,7 +129,9 @@ def ask(function, *arguments, **keywords):
     except NotImplementedError:
         raise NotAttempted from None
     except (Exception, SystemExit) as error:
-        raise Wrong(f"your function raised {_words(error)}{_called(function, arguments, keywords)}") from None
+        called = _called(function, arguments, keywords)
+        reason = f"your function raised {_words(error)}"
+        raise Wrong(f"{reason} (called with {called})" if called else reason) from None
     if result is ... or result is None and is_stub(function):
         raise NotAttempted
     if _noted:
@@ -149,7 +156,7 @@ def _called(function, arguments, keywords):
         parts = [f"{name} = {shown}" for name, value in given.items() if (shown := _shown(value))]
     except Exception:  # an odd callable, too many arguments, or a repr that fails
         return ""
-    return f" (called with {', '.join(parts)})" if parts else ""
+    return ", ".join(parts)
 
 
 def _shown(value):

@@ -12,4 +12,4 @@ from provable_privacy.check.histograms import *  # noqa: F403
 from provable_privacy.check.mechanisms import *  # noqa: F403
 from provable_privacy.check.solutions import solution  # noqa: F401
 from provable_privacy.check.sparse_vector import *  # noqa: F403
-from provable_privacy.speech import progress  # noqa: F401
+from provable_privacy.speech import progress, speak  # noqa: F401

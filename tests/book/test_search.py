@@ -62,7 +62,7 @@ def test_words_are_compared_without_marks_numbers_and_what_says_nothing():
 
 def test_what_is_written_is_what_was_read():
     pages = {name: search.places_of(PAGE) for name in ("b/one", "b/two")}
-    index, shards = search.knowledge(pages)
+    index, shards, pairs = search.knowledge(pages)
     places = [place for found in pages.values() for place in found]
     assert [text for shard in shards for text in shard] == [place.passages for place in places]
     words, number = index["words"].split(" "), 0
@@ -73,6 +73,15 @@ def test_what_is_written_is_what_was_read():
         found.append(number)
     assert found == [place for place, one in enumerate(places) if one.anchor == "thm-a"]
     assert index["places"][0] == [0, "noise", "3.1. Noise"] and index["pages"] == ["b/one", "b/two"]
+    assert index["pairs"] == len(pairs) == 1 and sum(index["lengths"]) == sum(map(len, index["where"]))
+
+
+def test_pairs_of_characters_lie_in_the_file_of_the_first_one(monkeypatch):
+    monkeypatch.setattr(search, "PAIRS", 2)
+    index, _, pairs = search.knowledge({"one": [search.Place("a", ["稀疏向量"], ["隐私预算 and noise"])]})
+    found = {word: number for number, part in enumerate(pairs) for word in part["words"].split()}
+    assert index["words"] == "noise" and index["pairs"] == 4
+    assert found == {word: ord(word[0]) % 4 for word in ("稀疏", "疏向", "向量", "隐私", "私预", "预算")}
 
 
 # ----------------------------------------------------------------------------------------------------- what it finds

@@ -19,6 +19,8 @@ from jupyter_cache import get_cache
 
 SOURCES = ("dplib", "provable_privacy", "data", "tools/bookext/ipython_kernel_config.py")
 CHECK = "provable_privacy/check"
+LOCALE = "provable_privacy/locale"
+UNREAD = (".md", ".po")
 PAGES = (
     "chapters", "course", "reference", "tools", "intro.ipynb", "references.bib", "_config.yml", "_toc.yml",
     "pyproject.toml", "requirements.txt",
@@ -46,9 +48,9 @@ def files(root: Path, sources) -> list[Path]:
 def execution_key(root: Path) -> str:
     """A short hash of the package, the data, the kernel's configuration and numerical libraries.
 
-    No checker is in it, and no data sheet, which no notebook reads.
+    No checker is in it, and no data sheet or translation, which no notebook reads.
     """
-    found = [path for path in files(root, SOURCES) if root / CHECK not in path.parents and path.suffix != ".md"]
+    found = [path for path in files(root, SOURCES) if root / CHECK not in path.parents and path.suffix not in UNREAD]
     digest = digest_of(found, root)
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
@@ -57,7 +59,7 @@ def execution_key(root: Path) -> str:
 
 def book_key(root: Path, made: str = "html") -> str:
     """A hash of all that the pages of an edition are made from."""
-    sources = [CHECK, *PAGES, *(["locale"] if made.startswith("zh") else [])]
+    sources = [CHECK, *PAGES, *(["locale", LOCALE] if made.startswith("zh") else [])]
     return execution_key(root) + digest_of(set(files(root, sources)), root).hexdigest()
 
 

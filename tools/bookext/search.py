@@ -2,8 +2,8 @@
 
 The finished pages are read, so that a place has the anchor, the number and the symbols that its reader sees. A place is
 what has an address of its own: a section, a theorem, an exercise, a word of the glossary, a claim, a function. One file
-with the words of all places comes with the page; their texts come a few at a time, when they are shown. The files are
-scripts, so that a book on a disk can be searched, too. ``static/book/search.js`` does the rest: endings, spellings and
+with the words of all places comes with the page; their texts come a few at a time, when they are shown, and so do the
+pairs of Chinese characters for which somebody asks. The files are scripts, so that a book on a disk can be searched, too. ``static/book/search.js`` does the rest: endings, spellings and
 ranks.
 """
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bookext.sectionmap import in_order
 
 FOLDER = "_static/search"
 SHARD = 6000                                     # letters of text in one file, and the rest of a place
+PAIRS = 1000                                     # pairs of Chinese characters in one file, more or less
 TITLES_ONLY = ("course/plans/", "reference/bibliography")       # the sections say it better
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -50,6 +51,10 @@ STOP = set("""
     should so some such t than that the their theirs them then there these they this those through to too under until
     up us very was we were what when where which while who whom whose why will with would you your yours
 """.split())
+EMPTY = (                                        # characters of grammar: pairs with one of them say nothing
+    "的了是在和与有不也就都而及或被把从到对于这那它其之以为上下里中个则若因此所但们吗呢么什怎哪谁你我自己每各些任何只"
+    "再还又已该将并且如果候得着地没更最很太给让才来去过几一二三两四五六七八十百千万多少次能可要会"
+)
 
 
 class Place(NamedTuple):
@@ -192,22 +197,26 @@ def words_of(text: str) -> list[str]:
     others = re.findall(rf"[^\W_{HAN}]+", plain)
     words = [one for one in others if not re.fullmatch(r"\d+|[a-z]", one) and one not in STOP]
     runs = re.findall(f"[{HAN}]+", plain)        # Chinese has no blanks: it is compared by pairs of neighbours
-    return words + [run[place:place + 2] for run in runs for place in range(max(1, len(run) - 1))]
+    pairs = [run[place:place + 2] for run in runs for place in range(max(1, len(run) - 1))]
+    return words + [pair for pair in pairs if not set(pair) & set(EMPTY)]
 
 
-def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]]]:
-    """What a search starts from, and the passages of all places, in files.
+def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]], list[dict]]:
+    """What a search starts from, the passages of all places in files, and the pairs of Chinese characters in files.
 
     A word has a list of numbers, one for each place that has it: how many places after the last one, doubled, and one
     more if the word stands there three times.
     """
     places, shards, first, room = [], [], [], 0
+    lengths: list[int] = []                      # of each place, in different words
     counts: dict[str, list[int]] = defaultdict(list)
     last: dict[str, int] = defaultdict(int)
     for page, found in enumerate(pages.values()):
         for place in found:
             number = len(places)
-            for word, times in Counter(words_of(" ".join([*place.title, *place.passages]))).items():
+            words = Counter(words_of(" ".join([*place.title, *place.passages])))
+            lengths.append(len(words))
+            for word, times in words.items():
                 counts[word].append(2 * (number - last[word]) + (times > 2))
                 last[word] = number
             if room <= 0:
@@ -215,14 +224,19 @@ def knowledge(pages: dict[str, list[Place]]) -> tuple[dict, list[list[list[str]]
                 shards.append([])
                 room = SHARD
             shards[-1].append(place.passages)
-            room -= sum(map(len, place.passages))
+            room -= sum(len(passage) + len(re.findall(f"[{HAN}]", passage)) for passage in place.passages)
             places.append([page, place.anchor, place.title[0]])
-    words = sorted(counts)
+    chinese = [word for word in counts if re.match(f"[{HAN}]", word)]
+    files = 1 + len(chinese) // PAIRS
+    by_file = [sorted(word for word in chinese if ord(word[0]) % files == number) for number in range(files)]
+
+    def part(words):
+        return {"words": " ".join(words), "where": [counts[word] for word in words]}
     index = {
-        "pages": list(pages), "places": places, "files": first, "stop": sorted(STOP),
-        "words": " ".join(words), "where": [counts[word] for word in words],
+        "pages": list(pages), "places": places, "lengths": lengths, "files": first, "stop": sorted(STOP), "empty": EMPTY,
+        "pairs": files, **part(sorted(counts.keys() - set(chinese))),
     }
-    return index, shards
+    return index, shards, list(map(part, by_file))
 
 
 def write(site: Path, names: list[str]):
@@ -231,10 +245,11 @@ def write(site: Path, names: list[str]):
     for name, places in pages.items():
         if name.startswith(TITLES_ONLY):
             pages[name] = [place._replace(passages=[]) for place in places if not re.match("id\\d", place.anchor)]
-    index, shards = knowledge(pages)
+    index, shards, pairs = knowledge(pages)
     shutil.rmtree(site / FOLDER, ignore_errors=True)
     (site / FOLDER).mkdir(parents=True)
     texts = {f"{number}.js": call("texts", number, passages) for number, passages in enumerate(shards)}
+    texts |= {f"pairs{number}.js": call("pairs", number, part) for number, part in enumerate(pairs)}
     index["mark"] = hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:8]
     texts["index.js"] = call("start", index)
     for name, text in texts.items():

@@ -8,12 +8,19 @@ from docutils import nodes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookext.plain.markdown import Unknown, fold
+from bookext.translation import catalogue, spoken
 from bookext.translation.spoken import say, template
 
 MODULES = "matplotlib ipywidgets threadpoolctl opendp dp_accounting riskcal duckdb"      # what it looks for
 
 
 # without one, JupyterLab asks
+SPEAK = f"""
+
+from provable_privacy import languages
+
+languages.speak("{catalogue.LANGUAGE}")
+"""
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 DRAWN = ("Explorer(", "<Figure ")
 
@@ -152,8 +159,8 @@ def alone(nb, solutions):
 
 
 def first_cell(version, address):
-    """The cell that installs, folded in JupyterLab and in Colab."""
-    code = template("first_cell.py").rstrip()
+    """The cell that installs, folded in JupyterLab and in Colab; in a translated copy checkers speak its language."""
+    code = template("first_cell.py").rstrip() + (SPEAK.rstrip() if spoken.words else "")
     code = code.replace('"WANTED"', f'"{version}"').replace('"ADDRESS"', f'"{address}"').replace("MODULES", MODULES)
     return new_code_cell(code, id="setup", metadata={"jupyter": {"source_hidden": True}, "cellView": "form"})
 

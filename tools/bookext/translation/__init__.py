@@ -150,7 +150,7 @@ def speak(app, doctree):
         return
     for block in list(doctree.findall(nodes.literal_block)):
         if "output" in block["classes"] and spoken.VERDICT.search(block.astext()):
-            said = spoken.VERDICT.sub(lambda line: f"{line[1]} {line[2]}：{say(line[3])}", block.astext())
+            said = spoken.VERDICT.sub(lambda line: f"{line[1]} {line[2]}: {spoken.checkers_say(line[3])}", block.astext())
             block.rawsource, block[:] = said, [nodes.Text(said)]
     for raw in doctree.findall(nodes.raw):
         if 'class="explorer"' in raw.astext():

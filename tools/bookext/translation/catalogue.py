@@ -12,7 +12,7 @@ from pathlib import Path
 
 from babel.messages import Catalog, pofile
 
-from bookext.translation.units import ROOT, units
+from bookext.translation.units import ROOT, message_units, units
 
 LANGUAGE = "zh_CN"
 HEADER = "# {page}: what stands in braces, formulas, code, links and numbers stay as they are."
@@ -20,13 +20,25 @@ WAS = "was: "                                    # the English that a translatio
 PAGES = (
     "*.ipynb", "chapters/*/*.ipynb", "chapters/*/index.md", "course/**/*.md", "reference/*.md", "data/*.md",
 )
-BOOK = "book"                                    # the file for what pages and checkers say by themselves
+BOOK = "book"                                    # the file for what pages say by themselves
+PACKAGE = "provable_privacy/"                    # what checkers say: their words travel with the package
 
 
 def pages(root: Path = ROOT) -> list[str]:
     """The names of all that is translated."""
     found = {path.relative_to(root).with_suffix("").as_posix() for pattern in PAGES for path in root.glob(pattern)}
-    return [*sorted(found - {"course/bank"}), *[BOOK] * (root == ROOT)]
+    return [*sorted(found - {"course/bank"}), *[BOOK, *modules()] * (root == ROOT)]
+
+
+@cache
+def modules() -> list[str]:
+    """The modules of checkers that say something."""
+    found = [ROOT / f"provable_privacy/{name}.py" for name in ("speech", "entries", "formulas")]
+    found += [path for folder in ("battery", "check") for path in sorted((ROOT / "provable_privacy" / folder).rglob("*.py"))]
+    return [
+        path.relative_to(ROOT).with_suffix("").as_posix() for path in found
+        if message_units(path.read_text(encoding="utf-8"))
+    ]
 
 
 def source(page: str, root: Path = ROOT) -> tuple[str, bool]:
@@ -36,6 +48,8 @@ def source(page: str, root: Path = ROOT) -> tuple[str, bool]:
 
 
 def path_of(page: str, root: Path = ROOT) -> Path:
+    if page.startswith(PACKAGE):
+        return root / PACKAGE / "locale" / LANGUAGE / f"{page.removeprefix(PACKAGE)}.po"
     return root / "locale" / LANGUAGE / f"{page}.po"
 
 
@@ -44,6 +58,9 @@ def template(page: str, root: Path = ROOT) -> Catalog:
     if page == BOOK:
         from bookext.translation import spoken
         return filled(page, spoken.texts())
+    if page.startswith(PACKAGE):
+        code = (root / f"{page}.py").read_text(encoding="utf-8")
+        return filled(page, ((unit.kind, unit.text) for unit in message_units(code)))
     return filled(page, ((f"{unit.kind} {unit.place}".strip(), unit.text) for unit in units(*source(page, root))))
 
 

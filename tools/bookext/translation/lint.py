@@ -21,6 +21,7 @@ CODE = re.compile(r"(?<![`}])`([^`]+)`")
 MATH = re.compile(r"\$\$.+?\$\$|\$[^$]+\$", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.,])[-−]?\d[\d,]*(?:\.\d+)?|[½¼¾⅓⅔]")
 MARK = re.compile(r"[★○✓✗■ΔεδρλμσπΦ₁₂±≈]")
+FORMS = ("fstring", "message")                   # kinds of entries with fields
 ERRORS = {
     "number", "math", "role", "link", "code", "field", "emphasis", "mark", "term", "punctuation", "space", "percent",
     "blank ends", "untranslated", "gender", "you",
@@ -138,7 +139,7 @@ def findings(english: str, said: str, kind: str):
     """What is wrong with one entry: pairs of a rule and an explanation."""
     in_code = kind in ("string", "fstring")
     yield from kept(english, said, kind)
-    if kind == "fstring":
+    if kind in FORMS:
         words, own = FIELD.sub(" ", english), FIELD.sub(" ", said)
     else:
         words, own = bare(english), bare(said)
@@ -162,13 +163,16 @@ def findings(english: str, said: str, kind: str):
 
 def kept(english: str, said: str, kind: str):
     """Formulas, links, code, marks, fields, roles and emphasis."""
-    patterns = {"math": MATH, "mark": MARK} | ({} if kind == "fstring" else {"link": LINK, "code": CODE})
+    patterns = {"math": MATH, "mark": MARK} | ({} if kind in FORMS else {"link": LINK, "code": CODE})
     for rule, pattern in patterns.items():
         old, new = (Counter(pattern.findall(ROLE.sub(" ", one) if rule == "code" else one)) for one in (english, said))
         if found := difference(old, new):
             yield rule, found
-    if kind == "fstring":
-        if found := difference(fields(english), fields(said)):
+    if kind in FORMS:
+        old, new = fields(english), fields(said)
+        if kind == "message":                    # a plural has no words in Chinese: {'s' if n > 1 else ''}
+            old -= Counter({one: count for one, count in (old - new).items() if "''" in one})
+        if found := difference(old, new):
             yield "field", found
         return
     if found := difference(roles(english), roles(said)):
@@ -211,12 +215,12 @@ def punctuation(said: str, kind: str):
     flat = LINK.sub("]", said)
     flat = ROLE.sub(lambda one: one[2] if one[1] == "term" and one[2] else "`c`", flat)
     flat = CODE.sub("`c`", MATH.sub("$m$", flat))
-    flat = FIELD.sub("{f}", flat) if kind == "fstring" else flat
+    flat = FIELD.sub("{f}", flat) if kind in FORMS else flat
     if wrong := re.findall(rf"[{CJK}”][,.;:!?()]|[,;!?()][{CJK}“]", flat):
         yield "punctuation", f"half-width: {wrong}"
     after, before = f"[{FULL}] +(?=\\S)", f"\\S +[{FULL.replace('“', '').replace('（', '')}]"
     stripped = re.sub(r"(?m)^\s+|\s+$", "", flat)
-    if kind not in ("string", "fstring") and (wrong := re.findall(f"{after}|{before}", stripped)):
+    if kind not in ("string", *FORMS) and (wrong := re.findall(f"{after}|{before}", stripped)):
         yield "punctuation", f"a blank beside full-width punctuation: {wrong}"
     if flat.count("“") != flat.count("”") or flat.count("（") != flat.count("）"):
         yield "punctuation", "a quotation mark or a parenthesis is not closed"

@@ -1,8 +1,8 @@
 """What pages say by themselves: ``say("Start with {section}")`` in the extension, ``say("Done")`` in its scripts.
 
 In a translated book the words come from ``locale/zh_CN/book.po``, and the scripts find theirs in each page. There too
-are the words that no page holds: titles in the table of contents, names of sliders, what checkers print, and the
-declarations of exercises that are answered on the page.
+are the words that no page holds: titles in the table of contents and names of sliders. What checkers say, on pages too,
+is translated by `provable_privacy.languages`.
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import yaml
 
 from bookext.translation import catalogue
 from bookext.translation.units import CLAIM, ROOT, WORDS, code_units, replaced, text_units
+from provable_privacy import languages
 
 SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
 THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
          "Click to hide", "Show the code", "Hide the code", "the authors of Provable Privacy")
 VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
-SENTENCE = re.compile(r"[^\W\d_]{2}.*\s.*[^\W\d_]{2}")
 PLAIN = ROOT / "tools/bookext/plain"
 TEMPLATES = ("start.md", "README.txt", "first_cell.py")          # of the plain notebooks
 
@@ -29,6 +29,11 @@ words: dict[str, str] = {}                       # of the book that is built; em
 
 def say(text: str) -> str:
     return words.get(text, text)
+
+
+def checkers_say(text: str) -> str:
+    """What a checker says, in the language of the book that is built."""
+    return languages.said(text, catalogue.LANGUAGE if words else "")
 
 
 def start(language: str):
@@ -106,43 +111,18 @@ def all_texts():
     yield from said_by("tools/printing", "*.py")
     yield from said_by("tools/bookext", "*.html")
     yield from said_by("tools/bookext/static", "*.js")
-    for label, words in declarations():
-        yield from ((f"answer {label}", text) for text in words)
     for section, nb in notebooks():
         cells = [cell for cell in nb.cells if cell.cell_type == "code" and CLAIM not in cell.metadata.get("tags", [])]
         yield from ((f"slider {section}", name) for name in controls("\n".join(cell.source for cell in cells)))
-        yield from ((f"checker {section}", text) for cell in cells for text in verdicts(cell))
-
-
-def declarations():
-    """The words of exercises that are answered on the page."""
-    from bookext import answers  # which imports every checker
-
-    for label in answers.exercises():
-        if found := answers.declared(label):
-            yield label, sorted(set(strings(found)))
-
-
-def strings(declaration):
-    """The words in a declaration; what an answer is compared with is no sentence."""
-    if isinstance(declaration, dict):
-        for name, one in declaration.items():
-            yield from [name] if SENTENCE.search(name) else []
-            yield from strings(one)
-    elif isinstance(declaration, list):
-        for one in declaration:
-            yield from strings(one)
-    elif isinstance(declaration, str) and SENTENCE.search(declaration):
-        yield declaration
 
 
 def translated(declaration):
-    """A declaration with its words translated."""
+    """The declaration of an exercise that is answered on the page, with its words translated."""
     if isinstance(declaration, dict):
-        return {say(name): translated(one) for name, one in declaration.items()}
+        return {checkers_say(name): translated(one) for name, one in declaration.items()}
     if isinstance(declaration, list):
         return [translated(one) for one in declaration]
-    return say(declaration) if isinstance(declaration, str) else declaration
+    return checkers_say(declaration) if isinstance(declaration, str) else declaration
 
 
 def controls(code: str):
@@ -172,8 +152,3 @@ def choices(values, named):
     if isinstance(values, ast.List):
         yield from (one.value for one in values.elts if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
-
-def verdicts(cell):
-    for output in cell.get("outputs", ()):
-        if output.output_type == "stream":
-            yield from (reason for _, _, reason in VERDICT.findall(output.text))

@@ -233,6 +233,30 @@ def template(node) -> str:
     return "".join(parts)
 
 
+SAYING = re.compile(r"[^\W\d_]{3}")              # "{n} of {len(rows)}" alone would fit too much
+
+
+def message_units(source: str) -> list[Unit]:
+    """What a module of checkers may print: its literals of several words, and the words between which a field chooses.
+
+    Nobody replaces them: `provable_privacy.languages` takes them for patterns.
+    """
+    tree, found = ast.parse(source), []
+    told = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    inside = [
+        (one, isinstance(choice, ast.IfExp))
+        for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)
+        for choice in ast.walk(node.value) for one in ast.iter_child_nodes(choice)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) or isinstance(one, ast.JoinedStr)
+    ]
+    for node, shown in [*literals(tree), *inside]:
+        text = template(node)
+        kind = "fstring" if isinstance(node, ast.JoinedStr) or FIELD.search(text) else "string"
+        if node not in told and text.isprintable() and SAYING.search(FIELD.sub(" ", text)) and is_shown(text, kind, shown):
+            found.append(Unit("message", "", node.lineno, node.col_offset, text))
+    return sorted(found, key=lambda unit: (unit.start, unit.end))
+
+
 # ---------------------------------------------------------------------------------------------------------------- pages
 
 

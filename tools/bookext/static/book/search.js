@@ -36,34 +36,35 @@ const bookSearch = (() => {
   }
 
   let book;
-  let roots;                                      /* root -> numbers of the words of the book that have it */
-  let lengths;                                    /* of each place, in different words */
+  let roots;                                      /* root -> where the words of the book stand that have it */
 
   function open(data) {
-    book = {...data, words: data.words.split(" ")};
+    book = data;
     roots = new Map();
-    lengths = new Array(book.places.length).fill(0);
-    book.words.forEach((word, number) => {
-      const one = root(word);
-      roots.set(one, [...(roots.get(one) ?? []), number]);
-      placesOf(number, (place) => lengths[place] += 1);
-    });
+    learn(data);
     book.titles = book.places.map(([, , title]) => wordsOf(title).map(root));
     const first = new Map();                      /* a page's own title */
     book.places.forEach(([page], place) => first.has(page) || first.set(page, place));
     book.first = first;
   }
 
-  function placesOf(number, tell) {
+  function learn({words, where}) {
+    words.split(" ").forEach((word, number) => {
+      const one = root(word);
+      roots.set(one, [...(roots.get(one) ?? []), where[number]]);
+    });
+  }
+
+  function placesOf(steps, tell) {
     let place = 0;
-    for (const step of book.where[number]) {
+    for (const step of steps) {
       place += step >> 1;
       tell(place, step & 1);
     }
   }
 
   function says(word) {
-    return !book.stop.includes(word) && !/^([a-z]|\d+)$/.test(word);
+    return HAN.test(word) ? ![...word].some((one) => book.empty.includes(one)) : !book.stop.includes(word) && !/^([a-z]|\d+)$/.test(word);
   }
 
   /* what a question asks for: its words that say something, as roots */
@@ -82,9 +83,9 @@ const bookSearch = (() => {
     const found = new Map();
     const tell = (share) => (place, often) => found.set(place, Math.max(found.get(place) ?? 0, share * (often ? 1.5 : 1)));
     if (roots.has(term)) {
-      roots.get(term).forEach((number) => placesOf(number, tell(1)));
+      roots.get(term).forEach((steps) => placesOf(steps, tell(1)));
     } else if (term.length > 2 || HAN.test(term)) {         /* a word that is only begun, or a part of a Chinese one */
-      roots.forEach((numbers, one) => begins(one, term) && numbers.forEach((number) => placesOf(number, tell(0.7))));
+      roots.forEach((lists, one) => begins(one, term) && lists.forEach((steps) => placesOf(steps, tell(0.7))));
     }
     return found;
   }
@@ -93,20 +94,16 @@ const bookSearch = (() => {
   function rank(question) {
     const terms = wanted(question);
     const count = book.places.length;
-    const mean = lengths.reduce((sum, one) => sum + one, 0) / count;
+    const mean = book.lengths.reduce((sum, one) => sum + one, 0) / count;
     const scores = new Map();
     let whole = 0;
-    const unknown = [];
     for (const term of terms) {
       const found = fits(term);
       const weight = Math.log(1 + count / (1 + found.size));
       whole += weight;
-      if (!found.size) {
-        unknown.push(term);
-      }
       found.forEach((fit, place) => {
         const [page] = book.places[place];
-        const long = 0.6 + 0.4 * lengths[place] / mean;
+        const long = 0.6 + 0.4 * book.lengths[place] / mean;
         let score = fit / long;
         if (book.titles[place].some((one) => one === term)) {
           score += 3;
@@ -129,7 +126,7 @@ const bookSearch = (() => {
       return {place, score: score * kind * first * wholePage * (0.5 + named) * (had / whole) ** 2, all: had > 0.999 * whole};
     });
     ranked.sort((one, other) => other.all - one.all || other.score - one.score || one.place - other.place);
-    return {terms, unknown, ranked};
+    return {terms, ranked};
   }
 
   /* ---- what is shown ---- */
@@ -146,10 +143,14 @@ const bookSearch = (() => {
       waiting.get(file).push(take);
     } else {
       waiting.set(file, [take]);
-      const script = document.createElement("script");
-      script.src = new URL(`${file}.js?v=${book.mark}`, folder);
-      document.head.append(script);
+      load(file);
     }
+  }
+
+  function load(file) {
+    const script = document.createElement("script");
+    script.src = new URL(`${file}.js?v=${book.mark}`, folder);
+    document.head.append(script);
   }
 
   const folder = new URL("../search/", document.currentScript.src);
@@ -236,7 +237,17 @@ const bookSearch = (() => {
       field.focus();
       return;
     }
-    const {terms, unknown, ranked} = rank(question);
+    missing = new Set(wanted(question).filter((term) => HAN.test(term)).map((term) => term.codePointAt(0) % book.pairs));
+    missing.forEach((number) => load(`pairs${number}`));
+    goOn = () => missing.size || answer(question, status, list, more);
+    goOn();
+  }
+
+  let missing;                                    /* the files of pairs that are on their way */
+  let goOn;                                       /* what waits for them */
+
+  function answer(question, status, list, more) {
+    const {terms, ranked} = rank(question);
     const all = ranked.filter((one) => one.all).length;
     status.textContent = !ranked.length ? say("Nothing found for “{question}”.", {question})
       : all === 1 ? say("1 place found for “{question}”.", {question})
@@ -258,6 +269,11 @@ const bookSearch = (() => {
 
   return {
     start,
+    pairs(file, words) {
+      learn(words);
+      missing.delete(file);
+      goOn();
+    },
     texts(file, passages) {
       texts.set(file, passages);
       waiting.get(file).forEach((take) => take(passages));
