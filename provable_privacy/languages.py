@@ -21,8 +21,10 @@ WORD = r"(?:'([^']*)'|\"([^\"]*)\")"
 CHOICE = re.compile(rf"{WORD} if .* else {WORD}|{WORD} \* \(.*\)")  # a field that is one of two words, or one or none
 NUMBER = r"( *[-+−]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
 BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
+VALUE = r"""('[^']*'|"[^"]*"|\[[^\]]*\]|\([^()]*\)|[^\s'"\[(]\S*)"""  # as repr writes one
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
 JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message may be taken apart
+SURE = 25  # letters of a pattern that no other text fits by chance
 _language = ""
 
 
@@ -72,6 +74,9 @@ def entries(catalogue: str) -> Iterator[tuple[str, str]]:
         text, words = ("".join(map(ast.literal_eval, one.splitlines())) for one in literals)
         if text and words and "#, fuzzy" not in notes:
             yield text, words
+            for joint in JOINTS:  # with which one message goes on after another
+                if text.startswith(joint):
+                    yield text.removeprefix(joint), words.lstrip("：；。，和")
             halves = text.split(" / "), words.split(" / ")  # the names of two tables, of which a message takes one
             if len(halves[0]) == len(halves[1]) == 2:
                 yield from (half for half in zip(*halves) if re.search("[A-Za-z]{3}", FIELD.sub("", half[0])))
@@ -87,13 +92,19 @@ class Pattern:
         self.letters = sum(map(len, self.pieces))
 
     @functools.cached_property
-    def regex(self) -> re.Pattern:
-        kinds = [*map(_kind, self.fields), ""]
-        return re.compile("".join(re.escape(piece) + kind for piece, kind in zip(self.pieces, kinds)), re.DOTALL)
+    def regexes(self) -> list[re.Pattern]:
+        """First with fields that hold one value each, then with any."""
+        forms = [[_kind(field, strict) for field in self.fields] for strict in (True, False)]
+        return [
+            re.compile("".join(re.escape(piece) + kind for piece, kind in zip(self.pieces, [*kinds, ""])), re.DOTALL)
+            for kinds in (forms if forms[0] != forms[1] else forms[:1])
+        ]
 
     def translated(self, text: str, translate: Callable[[str], str | None]) -> str | None:
         """The translation of a text of this form, or None."""
-        found = all(piece in text for piece in self.pieces) and self.regex.fullmatch(text)
+        if not all(piece in text for piece in self.pieces):
+            return None
+        found = next(filter(None, (regex.fullmatch(text) for regex in self.regexes)), None)
         if not found:
             return None
         held: dict[str, list[str]] = {}
@@ -107,11 +118,11 @@ class Pattern:
         return _shown(FIELD.sub(again, _hidden(self.words)))
 
 
-def _kind(field: str) -> str:
+def _kind(field: str, strict: bool) -> str:
     """What may stand in a field, as a regular expression."""
     if choice := CHOICE.fullmatch(field):
         return f"({'|'.join(re.escape(word) for word in choice.groups() if word)}|)"
-    return NUMBER if NUMERIC.search(field) else "(.*?)"
+    return NUMBER if NUMERIC.search(field) else VALUE if strict and field.endswith("!r") else "(.*?)"
 
 
 def _name(field: str) -> str:
@@ -131,22 +142,22 @@ def _said(text: str, known: list[Pattern]) -> str | None:
     """The translation of a message that leaves the fewest English words, or None if no part of it is known."""
 
     @functools.cache
-    def best(text, depth):
-        if depth == 0 or not ENGLISH.search(text):
+    def best(text):
+        if not ENGLISH.search(text):
             return None
         found = []
         for one in known:
-            words = one.translated(text, lambda value: best(value, depth - 1))
+            words = one.translated(text, best)
             if words is not None:
                 found.append(words)
-                if not one.fields or not ENGLISH.search(words):
+                if one.letters >= SURE or not ENGLISH.search(words):
                     return words
         for joint, own in JOINTS.items():
             for place in re.finditer(re.escape(joint), text):
                 parts = text[: place.start()], text[place.end() :]
-                said = [best(part, depth - 1) for part in parts]
+                said = [best(part) for part in parts]
                 if any(said):
                     found.append(own.join(words or part for words, part in zip(said, parts)))
         return min(found, key=lambda words: len(ENGLISH.findall(words)), default=None)
 
-    return best(text, 6)
+    return best(text)

@@ -97,7 +97,7 @@ class Numbers(Form):
         for i, j in sorted(product(range(len(names)), repeat=2), key=lambda place: place[0] != place[1])[:64]:
             what = f"of the noises in {names[j]} of a call and {names[i]} of the call before"
             yield Column(f"the difference {what}", tidy(b[:, j] - a[:, i]), AGAIN + ": ")
-            yield Column(f"the sum {what}", tidy(b[:, j] + a[:, i]), AGAIN + ", turned round: ")
+            yield Column(f"the sum {what}", tidy(b[:, j] + a[:, i]), f"{AGAIN}, turned round: ")
 
     def known(self, x, pair):
         one, two = sides(pair, self.columns)

@@ -31,8 +31,12 @@ class Event:
 
     def text(self):
         label, show = self.column.label, self.column.show
-        if self.kind not in ("among", "bins"):
-            return f"{label} is {'exactly' if self.kind == 'is' else self.kind} {show(self.value)}"
+        if self.kind == "is":
+            return f"{label} is exactly {show(self.value)}"
+        if self.kind == "at most":
+            return f"{label} is at most {show(self.value)}"
+        if self.kind == "at least":
+            return f"{label} is at least {show(self.value)}"
         if self.kind == "among":
             parts = [show(v) for v in self.value]
         else:
@@ -64,7 +68,9 @@ def allowed(epsilon, delta):
     if epsilon == 0 and delta == 0:
         return "between these two ε is 0, so every outcome must be equally likely on both"
     factor = "equally often" if epsilon == 0 else f"{math.exp(epsilon):.3g} times as often"
-    return f"ε = {epsilon:.3g} between these two allows {factor}" + (f", and {delta:g} more" if delta else "")
+    if delta:
+        return f"ε = {epsilon:.3g} between these two allows {factor}, and {delta:g} more"
+    return f"ε = {epsilon:.3g} between these two allows {factor}"
 
 
 def _candidates(values, counts, epsilon, delta):

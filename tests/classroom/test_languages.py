@@ -26,12 +26,12 @@ RISK = {"row": 0.05, "certain": 2974, "likely": 0.262}
 LINES = [
     ("kan_risk", None, "○ kan_risk: 尚未作答"),
     ("kan_risk", {**RISK, "likely": ...}, "○ kan_risk: likely 尚未作答；其余都对"),
-    ("kan_risk", {**RISK, "row": "one"}, "✗ kan_risk: row: 应当是一个数，而你给的是 'one'"),
+    ("kan_risk", {**RISK, "row": "one"}, "✗ kan_risk: row：应当是一个数，而你给的是 'one'"),
     ("kan_risk", {"row": 1}, "✗ kan_risk: 缺少的名字：'certain', 'likely'；应有的名字是 row, certain, likely"),
     ("kan_risk", {**RISK, "all": 1}, "✗ kan_risk: 未知的名字：'all'；应有的名字是 row, certain, likely"),
     ("kan_risk", 3, "✗ kan_risk: 应当是一个 dict，名字为 row, certain, likely，而你给的是 int"),
     ("kan_mondrian", 3, "✗ kan_mondrian: 应当是函数，而你给的是 int"),
-    ("kan_mondrian", lambda *_: 1 / 0, "✗ kan_mondrian: 你的函数引发了 ZeroDivisionError: division by zero"),
+    ("kan_mondrian", lambda *_: 1 / 0, "✗ kan_mondrian: 你的函数引发了 ZeroDivisionError：division by zero"),
 ]
 
 

@@ -73,7 +73,7 @@ def _partition(found, n, k):
     if times.max() > 1:
         raise Wrong(f"row {times.argmax()} is in {times.max()} classes; classes must not overlap")
     if times.min() == 0:
-        raise Wrong(f"{np.sum(times == 0)} of {n} rows are in no class; none may be lost (think of missing values)")
+        raise Wrong(f"{np.sum(times == 0):,} of {n:,} rows are in no class; none may be lost (think of missing values)")
     if sizes.min() < k:
         raise Wrong(f"the smallest class has {sizes.min()} rows, fewer than k")
     label = np.empty(n, dtype=int)

@@ -410,8 +410,8 @@ def _in_proportion(keep_some, users, films, most, times, rng):
         for film in (SHARED[0], SHARED[films - 1]):
             seen = float(np.mean([(one.film == film).sum() / users for one in kept]))
             if abs(seen - share) > far:
-                planted = f" when one user more has seen the {more[0][1]}" if more else ""
-                raise Wrong(f"{what}: {seen:.0%} keep the {film}{planted}, and {share:.0%} should. Is the choice "
+                which = f"{film} when one user more has seen the {more[0][1]}" if more else film
+                raise Wrong(f"{what}: {seen:.0%} keep the {which}, and {share:.0%} should. Is the choice "
                             "fair, and is it independent of all other users?")
 
 

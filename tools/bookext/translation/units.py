@@ -233,7 +233,7 @@ def template(node) -> str:
     return "".join(parts)
 
 
-SAYING = re.compile(r"\b(?!and\b)[^\W\d_]{3}")   # "{one} and {other}" alone would fit too much
+SAYING = re.compile(r"\b(?!(?:and|or|of|is|to|in|by)\b)[^\W\d_]{2}")        # "{one} and {other}" alone fits too much
 
 
 def message_units(source: str) -> list[Unit]:
