@@ -187,7 +187,7 @@ def test_what_scripts_and_the_extension_say_has_a_place_in_the_catalogue():
 
 def test_a_declaration_is_translated_where_it_has_words(monkeypatch):
     monkeypatch.setattr(spoken, "words", {"": ""})
-    monkeypatch.setattr(languages, "patterns", lambda _: [languages.Pattern("not so many", "没有那么多")])
+    monkeypatch.setattr(languages, "patterns", lambda *_: [languages.Pattern("not so many", "没有那么多")])
     declared = ["praise it", [["k", {"kind": "Number", "right": 3, "mistakes": [["not so many", [4]]]}]]]
     assert spoken.translated(declared)[1][0][1]["mistakes"] == [["没有那么多", [4]]]
 
