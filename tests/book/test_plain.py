@@ -482,7 +482,7 @@ def test_what_the_builder_says_by_itself_is_in_the_language_of_the_book(monkeypa
     told = paragraph(nodes.Text("译To answer, open this section in JupyterLab ("), link, nodes.Text("); it prints"))
     assert markdown().block(node).startswith("> **Theorem 4.1** (Law)")
     english = first_cell("1.1.0", "").source
-    monkeypatch.setattr(spoken, "words", Marked())
+    monkeypatch.setattr(spoken, "words", Marked({"": ""}))
     assert markdown().block(node).startswith("> **译Theorem 4.1** (Law)")
     say_where_to_answer(told)
     assert told.astext() == "译To answer, fill in the cells below and run them; it prints"

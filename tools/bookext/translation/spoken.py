@@ -151,4 +151,3 @@ def choices(values, named):
         values = ast.List(elts=found.keys) if isinstance(found, ast.Dict) else values
     if isinstance(values, ast.List):
         yield from (one.value for one in values.elts if isinstance(one, ast.Constant) and isinstance(one.value, str))
-

@@ -11,7 +11,7 @@ const bookSearch = (() => {
   }));
   const HAN = /\p{Script=Han}/u;
   const KINDS = [                                 /* how much a page counts, and what every section has */
-    [/^reference\/(questions|glossary)/, 1.25], [/^chapters\//, 1], [/^intro/, 0.9], [/^reference\/notation/, 0.8], [/./, 0.5],
+    [/^reference\/(questions|glossary)/, 1.4], [/^chapters\//, 1], [/^intro/, 0.9], [/^reference\/notation/, 0.8], [/./, 0.5],
   ];
   const EVERYWHERE = /^(Exercise|Exercises|Check yourself|Lessons|Claims you will meet|Where this comes from|In practice)\b/;
 
