@@ -29,12 +29,12 @@ MOST_FRAMES = 36
 LIMIT_KB = 20                                    # gzip, all Explorers of a page
 EXPLORER = re.compile(r'<div class="explorer">.*?</script></div>', re.DOTALL)
 CONTROL = re.compile(
-    r'<label><span>(?P<slider>[^<]*)</span><input type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
+    r'<label><span>(?P<slider>[^<]*)</span><input (?:class="[^"]*" )?type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
     r' data-values="(?P<values>[^"]*)"'
     r'|<div role="radiogroup" aria-label="(?P<group>[^"]*)">(?P<names>.*?)</div></div>'
 )
 FIRST = re.compile(
-    r'<svg role="img" aria-label="([^"]*)"[^>]*>(.*)</svg><figcaption aria-live="polite"[^>]*>'
+    r'<svg (?:class="[^"]*" )?role="img" aria-label="([^"]*)"[^>]*>(.*)</svg><figcaption aria-live="polite"[^>]*>'
     r'<span>(.*?)</span></figcaption>'
 )
 PAINT = re.compile(r'(?:fill|stroke)="(?!none|var)([^"]*)"')
