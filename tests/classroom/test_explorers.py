@@ -29,7 +29,8 @@ MOST_FRAMES = 36
 LIMIT_KB = 20                                    # gzip, all Explorers of a page
 EXPLORER = re.compile(r'<div class="explorer">.*?</script></div>', re.DOTALL)
 CONTROL = re.compile(
-    r'<label><span>(?P<slider>[^<]*)</span><input (?:class="[^"]*" )?type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
+    r'<label><span>(?P<slider>[^<]*)</span>'
+    r'<input (?:class="[^"]*" )?type="range" max="(?P<last>\d+)" value="(?P<start>\d+)"[^>]*'
     r' data-values="(?P<values>[^"]*)"'
     r'|<div role="radiogroup" aria-label="(?P<group>[^"]*)">(?P<names>.*?)</div></div>'
 )
