@@ -12,7 +12,7 @@ from urllib.parse import unquote, urljoin
 
 import lxml.html
 import yaml
-from bookext.translation.spoken import say
+from bookext.translation.spoken import pictured, say
 from lxml.html import HtmlElement, builder
 
 HERE = Path(__file__).parent
@@ -392,9 +392,9 @@ class Document:
         )
 
     def cover(self) -> str:
-        picture = (self.site / "_static/book/cover.svg").as_uri()
+        picture = pictured((self.site / "_static/book/cover.svg").read_text(encoding="utf-8"))
         return (
-            f'<section class="cover"><img src="{picture}" alt=""><p class="title">{html.escape(self.book)}</p>'
+            f'<section class="cover">{picture}<p class="title">{html.escape(self.book)}</p>'
             f'<p class="subtitle">{self.subject}</p>'
             f'<p class="edition">{html.escape(self.author)}<br>{self.version()}</p></section>{self.colophon()}'
         )

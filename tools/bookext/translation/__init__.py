@@ -145,7 +145,7 @@ def leave_letters_to_readers(profile: Path):
 
 
 def speak(app, doctree):
-    """What stands in outputs and comes from no page: verdicts of checkers, names of sliders."""
+    """What stands in outputs and comes from no page: verdicts of checkers, names of sliders. Latin words stay slanted."""
     if not is_translated(app):
         return
     def verdict(line):
@@ -154,6 +154,9 @@ def speak(app, doctree):
         if "output" in block["classes"] and spoken.VERDICT.search(block.astext()):
             said = spoken.VERDICT.sub(verdict, block.astext())
             block.rawsource, block[:] = said, [nodes.Text(said)]
+    for word in doctree.findall(nodes.emphasis):
+        if not re.search(WIDE, word.astext()):
+            word["classes"].append("latin")
     for raw in doctree.findall(nodes.raw):
         if 'class="explorer"' in raw.astext():
             said = CONTROL.sub(lambda one: one[1] + say(one[2]), raw.astext())

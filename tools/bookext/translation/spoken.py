@@ -21,6 +21,8 @@ SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
 THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
          "Click to hide", "Show the code", "Hide the code", "the authors of Provable Privacy")
 VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
+COVER = ROOT / "tools/bookext/static/book/cover.svg"
+IN_PICTURE = re.compile(r'(?<=>)[^<>\n]+(?=</text>)|(?<=aria-label=")[^"]+')
 PLAIN = ROOT / "tools/bookext/plain"
 TEMPLATES = ("start.md", "README.txt", "first_cell.py")          # of the plain notebooks
 
@@ -34,6 +36,11 @@ def say(text: str) -> str:
 def checkers_say(text: str, name: str = "") -> str:
     """What a checker, perhaps that of this name, says in the language of the book that is built."""
     return languages.said(text, speech.CHECKERS.get(name, ""), catalogue.LANGUAGE if words else "")
+
+
+def pictured(svg: str) -> str:
+    """The picture of the cover with its words said."""
+    return IN_PICTURE.sub(lambda one: say(one[0]), svg)
 
 
 def start(language: str):
@@ -106,6 +113,7 @@ def all_texts():
     yield from (("theme", text) for text in THEME)
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     yield from (("contents", text) for text in captions(toc))
+    yield from (("cover", text) for text in IN_PICTURE.findall(COVER.read_text(encoding="utf-8")))
     yield from said_by("tools/bookext", "*.py")
     yield from said_by("tools", "editions.py")
     yield from said_by("tools/printing", "*.py")

@@ -134,8 +134,8 @@ LOOKS = {                                        # arguments that are never word
 FIELD = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 HEADS = re.compile(r"\{'([^'{}]*)'[:!}]")         # words that a field pads: {'clip at':>8}
 SQL = re.compile(
-    r"\bselect\b|\bcase when\b|\bthen \w+ else\b|^error\(|^greatest\(|\bfrom \w+ where\b|^\s*(?:with|create|set) \w+"
-    r"|\bdesc$|\border by\b|\bgroup by\b|\bcount\(\*\)", re.IGNORECASE,
+    r"\bselect\b|\bcase when\b|\bthen \w+ else\b|^error\(|^greatest\(|\bfrom \w+ where\b"
+    r"|^\s*with \w+ as\b|^create table\b|^set \w+ =|\bdesc$|\border by\b|\bgroup by\b|\bcount\(\*\)", re.IGNORECASE,
 )
 SEVERAL = re.compile(r"[^\W\d_]\W*\s\W*\w|\w\W*\s\W*[^\W\d_]")
 
