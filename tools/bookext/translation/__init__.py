@@ -52,7 +52,7 @@ def read(page: str, text: str) -> str:
         said = known.get(unit.text)
         return said and BROKEN_LINE.sub("", said) if unit.kind == "paragraph" else said
 
-    text = rebuild(text, notebook, translation)
+    text, words = rebuild(text, notebook, translation), catalogue.known(catalogue.BOOK)
     if not notebook:
         return own_terms(text)
     nb = json.loads(text)
@@ -60,7 +60,8 @@ def read(page: str, text: str) -> str:
         if CLAIM in cell["metadata"].get("tags", []):
             cell["source"] = []
         elif cell["cell_type"] == "markdown":
-            cell["source"] = own_terms("".join(cell["source"])).splitlines(keepends=True)
+            text = spoken.formulas("".join(cell["source"]), words)
+            cell["source"] = own_terms(text).splitlines(keepends=True)
     return json.dumps(nb, ensure_ascii=False)
 
 

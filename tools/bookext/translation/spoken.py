@@ -23,6 +23,7 @@ THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this
 VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
 COVER = ROOT / "tools/bookext/static/book/cover.svg"
 IN_PICTURE = re.compile(r'(?<=>)[^<>\n]+(?=</text>)|(?<=aria-label=")[^"]+')
+IN_FORMULA = re.compile(r"\\text\{( *)([^{}$]*\b[a-z]{2,}[^{}$]*?)( *)\}")               # \text{TPR} is a symbol
 PLAIN = ROOT / "tools/bookext/plain"
 TEMPLATES = ("start.md", "README.txt", "first_cell.py")          # of the plain notebooks
 
@@ -41,6 +42,18 @@ def checkers_say(text: str, name: str = "") -> str:
 def pictured(svg: str) -> str:
     """The picture of the cover with its words said."""
     return IN_PICTURE.sub(lambda one: say(one[0]), svg)
+
+
+def formulas(text: str, known: dict[str, str]) -> str:
+    """A text whose formulas say their words as `known` has them."""
+    def said(one):
+        before, word, after = one.groups()
+        return known.get(in_formula(word), in_formula(word)).replace("{", "{" + before).replace("}", after + "}")
+    return IN_FORMULA.sub(said, text)
+
+
+def in_formula(word: str) -> str:
+    return f"\\text{{{word}}}"
 
 
 def start(language: str):
@@ -120,6 +133,8 @@ def all_texts():
     yield from said_by("tools/bookext", "*.html")
     yield from said_by("tools/bookext/static", "*.js")
     for section, nb in notebooks():
+        text = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
+        yield from ((f"formula {section}", in_formula(word)) for _, word, _ in IN_FORMULA.findall(text))
         cells = [cell for cell in nb.cells if cell.cell_type == "code" and CLAIM not in cell.metadata.get("tags", [])]
         yield from ((f"slider {section}", name) for name in controls("\n".join(cell.source for cell in cells)))
 
