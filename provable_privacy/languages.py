@@ -20,7 +20,7 @@ NUMERIC = re.compile(r":[<>^+]?\d*(?:,|,?(?:\.\d+)?[feg%d])$")  # the end of a f
 WORD = r"(?:'([^']*)'|\"([^\"]*)\")"
 CHOICE = re.compile(rf"{WORD} if .* else {WORD}|{WORD} \* \(.*\)")  # a field that is one of two words, or one or none
 NUMBER = r"( *[-+−]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
-BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
+BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（）]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
 VALUE = r"""('[^']*'|"[^"]*"|\[[^\]]*\]|\([^()]*\)|[^\s'"\[(]\S*)"""  # as repr writes one
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
 JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message may be taken apart
@@ -156,7 +156,8 @@ def _said(text: str, known: list[Pattern]) -> str | None:
             for place in re.finditer(re.escape(joint), text):
                 parts = text[: place.start()], text[place.end() :]
                 said = [best(part) for part in parts]
-                if any(said):
+                known_or_name = (words or not ENGLISH.search(part) for words, part in zip(said, parts))
+                if any(said) and (joint != " and " or all(known_or_name)):  # "sum and positive together" is one key
                     found.append(own.join(words or part for words, part in zip(said, parts)))
         return min(found, key=lambda words: len(ENGLISH.findall(words)), default=None)
 

@@ -62,9 +62,10 @@ def prepare(wanted, address, modules):
         if module in sys.modules and one in before and before[one] != after.get(one)
     })
     if loaded or not folder("provable_privacy"):
+        old = ", ".join(loaded) or "its list of packages"
         raise Stop(
-            f"All is installed. Python had loaded another version of {', '.join(loaded) or 'its list of packages'} "
-            "before. Restart the kernel once (menu Kernel or Runtime), and run the cells from the top."
+            f"All is installed. Python had loaded another version of {old} before. "
+            "Restart the kernel once (menu Kernel or Runtime), and run the cells from the top."
         )
     print("Done.")
 

@@ -126,7 +126,7 @@ SHOWN_BY = {
     "print", "set_title", "set_xlabel", "set_ylabel", "title", "suptitle", "xlabel", "ylabel", "annotate", "text",
     "legend",
 }
-SHOWN_AS = {"label", "title", "xlabel", "ylabel", "xticklabels", "yticklabels", "labels"}
+SHOWN_AS = {"label", "title", "xlabel", "ylabel", "xticklabels", "yticklabels", "labels", "words"}
 LOOKS = {                                        # arguments that are never words
     "loc", "ha", "va", "color", "arrowprops", "dtype", "how", "on", "ls", "fmt", "textcoords", "xycoords", "where",
     "transform",
