@@ -40,6 +40,8 @@ def test_keys_that_a_checker_asks_for_are_no_units():
     assert not code_units('answer = {"squares": 1, "daily": 2}\n', "c")
     found = code_units('print(f"{name}: {loss:.2f} lost")  # a remark\n', "c")
     assert [unit.text for unit in found] == ["{name}: {loss:.2f} lost", "a remark"]
+    found = code_units('names = ["with you"]; query = "with pairs as (select 1)"\n', "c")
+    assert [unit.text for unit in found] == ["with you"]
 
 
 def test_what_a_checker_may_print_is_a_unit():
@@ -170,6 +172,14 @@ def test_the_glossary_puts_its_own_language_first():
     assert translation.own_terms("histogram (直方图)\n") == "直方图（histogram）\n"
     assert translation.own_terms("{term}`直方图 <histogram (直方图)>`") == "{term}`直方图 <直方图（histogram）>`"
     assert translation.own_terms("  A {term}`class (等价类)` of it.") == "  A {term}`等价类（class）` of it."
+
+
+def test_formulas_and_the_cover_say_their_words():
+    known = {"\\text{so}": "\\text{所以}"}
+    assert spoken.formulas("$a, \\text{ so } b, \\text{TPR}, \\text{if}$", known) == "$a, \\text{ 所以 } b, \\text{TPR}, \\text{if}$"
+    said = {text for _, text in spoken.texts()}
+    assert {"\\text{odds after}", "true excess"} <= said and not any("{TPR}" in text for text in said)
+    assert spoken.pictured('<svg aria-label="a"><text x="1">b</text></svg>') == '<svg aria-label="a"><text x="1">b</text></svg>'
 
 
 def test_headings_keep_their_english_words_for_addresses():

@@ -50,6 +50,11 @@ def test_praise_and_reasons_have_no_english_sentence(name, answer, chinese, caps
     assert not ENGLISH.search(said)
 
 
+def test_a_key_that_holds_and_stays_in_one_piece():
+    one = "sum and positive together: expected a number, got 'x'"
+    assert languages.said(one, language=LANGUAGE) == "sum and positive together：应当是一个数，而你给的是 'x'"
+
+
 def test_a_learner_may_change_the_language(capsys):
     check.speak(LANGUAGE)
     check.speak()
