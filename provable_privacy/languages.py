@@ -20,7 +20,7 @@ NUMERIC = re.compile(r":[<>^+]?\d*(?:,|,?(?:\.\d+)?[feg%d])$")  # the end of a f
 WORD = r"(?:'([^']*)'|\"([^\"]*)\")"
 CHOICE = re.compile(rf"{WORD} if .* else {WORD}|{WORD} \* \(.*\)")  # a field that is one of two words, or one or none
 NUMBER = r"( *[-+−]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?%?|[-+−]?inf|nan)"
-BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（）]) +(?=[\u3400-\u9fff，。；：）])")  # where two pieces of Chinese meet
+BLANK = re.compile("(?<=[\u3400-\u9fff，。；：（）]) +(?=[\u3400-\u9fff，。；：）])")  # between two pieces of Chinese
 VALUE = r"""('[^']*'|"[^"]*"|\[[^\]]*\]|\([^()]*\)|[^\s'"\[(]\S*)"""  # as repr writes one
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
 JOINTS = {": ": "：", "; ": "；", ". ": "。", ", ": "，", " and ": "和"}  # where a message may be taken apart

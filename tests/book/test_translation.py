@@ -175,11 +175,12 @@ def test_the_glossary_puts_its_own_language_first():
 
 
 def test_formulas_and_the_cover_say_their_words():
-    known = {"\\text{so}": "\\text{所以}"}
-    assert spoken.formulas("$a, \\text{ so } b, \\text{TPR}, \\text{if}$", known) == "$a, \\text{ 所以 } b, \\text{TPR}, \\text{if}$"
+    said = spoken.formulas("$a \\text{ so } b, \\text{TPR}, \\text{if}$", {"\\text{so}": "\\text{所以}"})
+    assert said == "$a \\text{ 所以 } b, \\text{TPR}, \\text{if}$"
     said = {text for _, text in spoken.texts()}
     assert {"\\text{odds after}", "true excess"} <= said and not any("{TPR}" in text for text in said)
-    assert spoken.pictured('<svg aria-label="a"><text x="1">b</text></svg>') == '<svg aria-label="a"><text x="1">b</text></svg>'
+    svg = '<svg aria-label="a"><text x="1">b</text></svg>'
+    assert spoken.pictured(svg) == svg
 
 
 def test_headings_keep_their_english_words_for_addresses():

@@ -146,7 +146,7 @@ def leave_letters_to_readers(profile: Path):
 
 
 def speak(app, doctree):
-    """What stands in outputs and comes from no page: verdicts of checkers, names of sliders. Latin words stay slanted."""
+    """What stands in outputs and comes from no page: verdicts, names of sliders. Latin words stay slanted."""
     if not is_translated(app):
         return
     def verdict(line):
