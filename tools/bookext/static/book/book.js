@@ -60,7 +60,8 @@ function foldWideFormulas() {
   formulas.forEach((formula) => formula.classList.remove("wide"));
   const wide = formulas.filter((formula) => {
     const column = formula.closest("p, li, td, th, dd, dt, figcaption, h1, h2, h3");
-    return column && formula.getBoundingClientRect().width > column.clientWidth;
+    const withMarks = formula.closest(".glue") || formula;
+    return column && withMarks.getBoundingClientRect().width > column.clientWidth;
   });
   wide.forEach((formula) => formula.classList.add("wide"));
 }
