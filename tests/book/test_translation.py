@@ -163,6 +163,14 @@ def test_the_linter_finds_nothing_in_a_good_translation():
 # ------------------------------------------------------------------------------------------------------------ the pages
 
 
+def test_a_verdict_on_a_claim_begins_with_its_word():
+    """Or the page gives it no colour, and its filter does not find it."""
+    words, found = catalogue.known(catalogue.BOOK), catalogue.known("reference/claims").items()
+    begun = [(re.match("right|imprecise|wrong", text), said) for text, said in found]
+    assert len([one for one, _ in begun if one]) > 100
+    assert not [said for one, said in begun if one and not said.startswith(words[one[0]])]
+
+
 def test_lines_of_chinese_are_joined_without_a_blank():
     assert translation.BROKEN_LINE.sub("", "先停止。\n`dplib` 继续") == "先停止。`dplib` 继续"
     assert translation.BROKEN_LINE.sub("", "in Latin\nwords") == "in Latin\nwords"
