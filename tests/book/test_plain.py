@@ -492,7 +492,7 @@ def test_what_the_builder_says_by_itself_is_in_the_language_of_the_book(monkeypa
     code = first_cell("1.1.0", "").source
     compile(code, "the first cell", "exec")
     assert "speak(" not in english and code.endswith('languages.speak("zh_CN")')
-    assert code.count("译") == 9 and code.startswith("# 译@title") and code.replace("译", "").startswith(english[:200])
+    assert code.count("译") == 10 and code.startswith("# 译@title") and code.replace("译", "").startswith(english[:200])
     assert "译You need Python 3.11 or newer." in how_to_open("provable_privacy-1-py3-none-any.whl")
     assert editions.how_to_get_the_bank().startswith("# 译The question bank")
 
