@@ -182,13 +182,14 @@ def test_the_glossary_puts_its_own_language_first():
     assert translation.own_terms("  A {term}`class (等价类)` of it.") == "  A {term}`等价类（class）` of it."
 
 
-def test_formulas_and_the_cover_say_their_words():
+def test_formulas_and_the_cover_say_their_words(monkeypatch):
     said = spoken.formulas("$a \\text{ so } b, \\text{TPR}, \\text{if}$", {"\\text{so}": "\\text{所以}"})
     assert said == "$a \\text{ 所以 } b, \\text{TPR}, \\text{if}$"
     said = {text for _, text in spoken.texts()}
     assert {"\\text{odds after}", "true excess"} <= said and not any("{TPR}" in text for text in said)
-    svg = '<svg aria-label="a"><text x="1">b</text></svg>'
-    assert spoken.pictured(svg) == svg
+    monkeypatch.setattr(spoken, "words", {"a": "甲", "b": "乙"})
+    said = spoken.pictured('<svg aria-label="a"><text x="a">b</text></svg>')
+    assert said == '<svg aria-label="甲"><text x="a">乙</text></svg>'
 
 
 def test_headings_keep_their_english_words_for_addresses():
