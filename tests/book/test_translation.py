@@ -65,6 +65,24 @@ def test_a_translated_literal_is_a_literal(code, said, new):
     compile(new, "cell", "exec")
 
 
+def test_a_word_that_a_translator_calls_a_label_is_replaced_wherever_the_program_names_it(tmp_path):
+    code = 'cost = {"town": 1, "school": 2}\nprint(f"{cost[\'town\']} of {cost[\'school\']}")  # the town\n'
+    cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": [code]}
+    page = tmp_path / "reference/x.ipynb"
+    page.parent.mkdir()
+    page.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    catalogue.update("reference/x", tmp_path)
+    with catalogue.path_of("reference/x", tmp_path).open("a", encoding="utf-8") as file:
+        for word, own in (("town", "镇"), ("village", "村")):
+            file.write(f'\n#. label\nmsgid "{word}"\nmsgstr "{own}"\n')
+    assert "no longer on the page: 'village'" in catalogue.complaints("reference/x", tmp_path)[-1]
+    catalogue.update("reference/x", tmp_path)
+    labels = catalogue.labels("reference/x", tmp_path)
+    assert labels == {"town": "镇"}
+    made = json.loads(rebuild(page.read_text(encoding="utf-8"), True, lambda unit: None, labels))
+    assert "".join(made["cells"][0]["source"]) == code.replace("'town'", "'镇'").replace('"town"', '"镇"')
+
+
 # --------------------------------------------------------------------------------------------------- what is translated
 
 

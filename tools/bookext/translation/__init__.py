@@ -52,7 +52,7 @@ def read(page: str, text: str) -> str:
         said = known.get(unit.text)
         return said and BROKEN_LINE.sub("", said) if unit.kind == "paragraph" else said
 
-    text, words = rebuild(text, notebook, translation), catalogue.known(catalogue.BOOK)
+    text, words = rebuild(text, notebook, translation, catalogue.labels(page)), catalogue.known(catalogue.BOOK)
     if not notebook:
         return own_terms(text)
     nb = json.loads(text)

@@ -16,6 +16,7 @@ from bookext.translation.units import ROOT, message_units, units
 
 LANGUAGE = "zh_CN"
 HEADER = "# {page}: what stands in braces, formulas, code, links and numbers stay as they are."
+LABEL = "label"                                  # what a translator writes above a word that readers see
 WAS = "was: "                                    # the English that a translation translates
 PAGES = (
     "*.ipynb", "chapters/*/*.ipynb", "chapters/*/index.md", "course/**/*.md", "reference/*.md", "data/*.md",
@@ -62,7 +63,16 @@ def template(page: str, root: Path = ROOT) -> Catalog:
     if page.startswith(PACKAGE):
         code = (root / f"{page}.py").read_text(encoding="utf-8")
         return filled(page, ((unit.kind, unit.text) for unit in message_units(code)))
-    return filled(page, ((f"{unit.kind} {unit.place}".strip(), unit.text) for unit in units(*source(page, root))))
+    found = units(*source(page, root), labels(page, root))
+    return filled(page, ((f"{unit.kind} {unit.place}".strip(), unit.text) for unit in found))
+
+
+def labels(page: str, root: Path = ROOT) -> dict[str, str]:
+    """The words of a page's code that readers see, whose entries begin with ``#. label``: word -> translation."""
+    path = path_of(page, root)
+    found = entries(read(path)) if path.exists() else ()
+    texts = [one.id for one in found if any(note.split()[0] == LABEL for note in one.auto_comments)]
+    return {text: known(page, root).get(text, text) for text in texts}
 
 
 def filled(page: str, texts) -> Catalog:

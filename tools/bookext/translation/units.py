@@ -34,8 +34,8 @@ CLAIM = "remove-cell"                            # the tag of what no page shows
 
 
 class Unit(NamedTuple):
-    kind: str                                    # paragraph, heading, cell, title, caption, alt, comment, string or
-                                                 # fstring
+    kind: str                                    # paragraph, heading, cell, title, caption, alt, comment, string,
+                                                 # fstring or label
     place: str                                   # id of the notebook's cell; "" in a Markdown file
     start: int                                   # where it stands in the cell's text; -1 in the cell's metadata
     end: int
@@ -163,6 +163,17 @@ def code_units(source: str, place: str) -> list[Unit]:
     return sorted(found, key=lambda unit: unit.start)
 
 
+def named(labels) -> re.Pattern:
+    """Where a program names one of these words, in the fields of an f-string too."""
+    return re.compile(rf"(?<![\w'\"])(['\"])({'|'.join(map(re.escape, labels))})\1(?!['\"])")
+
+
+def label_units(source: str, place: str, labels) -> list[Unit]:
+    """The words of a program that readers see in its tables and figures: a translator names them."""
+    found = named(labels).finditer(source) if labels else ()
+    return [Unit("label", place, one.start(2), one.end(2), one[2]) for one in found]
+
+
 def is_shown(text: str, kind: str, shown: bool) -> bool:
     plain = FIELD.sub(" ", text) + " ".join(HEADS.findall(text)) if kind == "fstring" else text
     if not WORDS.search(plain) or SQL.search(plain):
@@ -263,7 +274,7 @@ def message_units(source: str) -> list[Unit]:
 # ---------------------------------------------------------------------------------------------------------------- pages
 
 
-def units(page: str, notebook: bool) -> list[Unit]:
+def units(page: str, notebook: bool, labels=()) -> list[Unit]:
     if not notebook:
         return text_units(page)
     found = []
@@ -273,6 +284,7 @@ def units(page: str, notebook: bool) -> list[Unit]:
             found += text_units(source, cell["id"])
         elif CLAIM not in cell["metadata"].get("tags", []):
             found += [unit for unit, _ in captions(cell)] + code_units(source, cell["id"])
+            found += label_units(source, cell["id"], labels)
     return found
 
 
@@ -284,8 +296,11 @@ def captions(cell):
             yield Unit(kind, cell["id"], -1, -1, holder[kind]), holder
 
 
-def rebuild(page: str, notebook: bool, translate) -> str:
-    """The page with every unit replaced by ``translate(unit)``; where that is None, as it was."""
+def rebuild(page: str, notebook: bool, translate, labels: dict[str, str] | None = None) -> str:
+    """The page with every unit replaced by ``translate(unit)``; where that is None, as it was.
+
+    Labels are replaced wherever they stand, so that a table's keys stay one.
+    """
     if not notebook:
         return replaced(page, text_units(page), translate)
     nb = json.loads(page)
@@ -300,6 +315,8 @@ def rebuild(page: str, notebook: bool, translate) -> str:
                 if (said := translate(unit)) is not None:
                     holder[unit.kind] = said
             source = replaced(source, code_units(source, cell["id"]), translate)
+            if labels:
+                source = named(labels).sub(lambda one: f"{one[1]}{labels[one[2]]}{one[1]}", source)
         cell["source"] = source.splitlines(keepends=True)
     return json.dumps(nb, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
