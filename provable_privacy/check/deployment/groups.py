@@ -201,12 +201,13 @@ def _right_law(publish, n, epsilon, k):
     """`Wrong` unless groups of n are printed as often as they should be, with the right counts."""
     got, _ = read_lines(ask(publish, dict.fromkeys(GROUPS, n), epsilon, k, luck(73)), GROUPS)
     values, law = _law(n, epsilon, k)
-    out, said = got[got > MISSING / 2], f"of groups of {n}, with k = {k},"
+    out = got[got > MISSING / 2]
     if (strange := out[~np.isin(out, values)]).size:
-        raise Wrong(f"{said} some come out with a count that the noise cannot give, such as {strange[0]:g}")
+        raise Wrong(f"of groups of {n}, with k = {k}, some come out with a count that the noise cannot give, such as "
+                    f"{strange[0]:g}")
     counts = [SIZE - out.size, *((out == value).sum() for value in values)]
     names = ["the line that is hidden", *(f"a count of {value}" for value in values)]
-    compare(counts, law, {}, lambda i: f"{said} {names[i]}")
+    compare(counts, law, {}, lambda i: f"of groups of {n}, with k = {k}, {names[i]}")
 
 
 @checker
@@ -335,7 +336,7 @@ TABLES = [                                       # in words, the rows, and those
     (f"{PEOPLE:,} people with the same two films", COMMON,
      [("one more", "second of 0"), ("one more", "second film")]),
 ]
-SHARED = [f"{which} film" for which in ("first", "second", "third", "fourth")]
+SHARED = ["first film", "second film", "third film", "fourth film"]
 FEW = [                                          # users, films of each, most, and how many times it is asked
     (7, 2, 1, 60), (60, 3, 2, 8), (300, 4, 3, 4),
 ]

@@ -140,7 +140,8 @@ PAIRS = [
 def hist_mend(release):
     """`release(values, edges, epsilon, rng)`: the raw noisy counts of the bins, epsilon-private under replace."""
     def form(pair):
-        return Numbers(len(pair.one[1]) - 1, "bin")
+        n = len(pair.one[1]) - 1
+        return Numbers(n, [f"bin {i + 1}" for i in range(n)])
 
     looked = battery(release, form, PAIRS, call=_whole_table, mistakes=MISTAKES, right=RIGHT, seed=51)
     _prints_raw_counts(release, np.random.default_rng(52))

@@ -173,8 +173,9 @@ SMOOTHS = {
 
 
 def _off(got, right, *case):
-    return (f"it is {right:.6g}, and " + ("no smooth bound lies below that" if got < right else
-                                          "yours is larger than necessary, even if it is smooth"))
+    if got < right:
+        return f"it is {right:.6g}, and no smooth bound lies below that"
+    return f"it is {right:.6g}, and yours is larger than necessary, even if it is smooth"
 
 
 def _table(values, beta, low, high):

@@ -69,13 +69,13 @@ def _for(recipe, loss):
     return lambda asked, epsilon: {recipe: loss(epsilon)}[asked]
 
 
-UNCHANGED = "nothing is lost here, because the result is a function of answer + noise: "
+UNCHANGED = "nothing is lost here, because the result is a function of answer + noise"
 CUTS = {
     "more than ε; the bin at 0 takes noise from -1 to 1, every other bin is half as wide": _for(INT, lambda e: e),
     "the width of the bin is one part of the loss, the noise's own decay another": _for(INT, lambda e: math.log(2)),
     "not 2 ε; the bin at 0 is twice as wide whatever ε is": _for(INT, lambda e: 2 * e),
-    UNCHANGED + "floor commutes with adding a whole number": _for(FLOOR, lambda e: e + math.log(2)),
-    UNCHANGED + "the cut comes after the noise": _for(AFTER, lambda e: e + math.log(2)),
+    f"{UNCHANGED}: floor commutes with adding a whole number": _for(FLOOR, lambda e: e + math.log(2)),
+    f"{UNCHANGED}: the cut comes after the noise": _for(AFTER, lambda e: e + math.log(2)),
 }
 
 

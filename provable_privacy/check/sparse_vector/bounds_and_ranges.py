@@ -461,9 +461,9 @@ def _finds(release, counts, threshold, size, mistakes, rng):
     outcomes = _outcomes(counts, threshold)
     runs = [_ranges(release, (np.array(counts), threshold), rng) for _ in range(size)]
     found = [tuple(run) for run in runs]
-    on = f"on the counts {list(counts)}, threshold {threshold:g}: the outcome with the ranges"
     same_law([outcome if outcome in outcomes else OTHER for outcome in found], outcomes, (counts, threshold), FOUND,
-             mistakes, rng, lambda outcome: f"{on} {list(outcome)}")
+             mistakes, rng, lambda outcome: f"on the counts {list(counts)}, threshold {threshold:g}: "
+                                            f"the outcome with the ranges {list(outcome)}")
     return runs
 
 
