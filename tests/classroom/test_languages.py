@@ -55,6 +55,18 @@ def test_a_key_that_holds_and_stays_in_one_piece():
     assert languages.said(one, language=LANGUAGE) == "sum and positive together：应当是一个数，而你给的是 'x'"
 
 
+@pytest.mark.parametrize(("text", "words"), [
+    ("the difference of answer 1 and answer 3 is exactly 0", "第 1 个答案和第 3 个答案之差恰好为 0"),
+    ("answer 2 is 1 or 3 (or 2 more)", "第 2 个答案为 1 或 3（或另外 2 个）"),
+    ("your function raised E: x y (called with a = a list of 40, b = 1)",
+     "你的函数引发了 E：x y（调用时 a = 40 项的列表, b = 1）"),
+    ("missing: 'sum and mean'; expected the names sum and mean, sum",
+     "缺少的名字：'sum and mean'；应有的名字是 sum and mean, sum"),
+])
+def test_what_is_put_together_of_names_and_values(text, words):
+    assert languages.said(text, "check/attacks/reconstruction", LANGUAGE) == words
+
+
 def test_a_learner_may_change_the_language(capsys):
     check.speak(LANGUAGE)
     check.speak()
