@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from docutils import nodes
 
-NUMBER = re.compile(r"(?:[-+−±]?\$?\.?\d.{0,17}|[-−]?inf|nan|none|\[.*\])")
+NUMBER = re.compile(r"(?:[-+−±]?\$?\.?\d.{0,17}|[-−]?inf|nan|none|无|\[.*\])")
 PADDED = re.compile(r"(?<=[=(:,])\s+(?=[-−\d.])")                    # "k =  5" in a column of labels
 WHOLE = re.compile(r"\d[\d,]*")
 GOES_ON = re.compile(r"\S\s{2,}(?:\S.*\s)?[-+−±$.]*\d[\d,.%]*$")

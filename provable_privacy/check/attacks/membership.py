@@ -225,7 +225,7 @@ def _grows_with_the_columns(private_means):
     Errors below s/2n in nine of ten columns tell 2^(.53 d) tables apart that are s rows from each other, so s is at
     least .37 d/ε.
     """
-    (n, d), rng, form = WIDE.shape, luck(54), Numbers(WIDE.shape[1])
+    (n, d), rng, form = WIDE.shape, luck(54), Numbers(WIDE.shape[1], "mean")
     try:
         means = [form.read(answered(private_means, WIDE.copy(), 1.0, rng)) for _ in range(20)]
     except Wrong as reason:
@@ -243,10 +243,7 @@ def _grows_with_the_columns(private_means):
            order="a mean of each column comes out", straddles="nothing is compared with a threshold")
 def mem_release(private_means):
     """`private_means(table, epsilon, rng)`: column means with noise, together epsilon-DP when one row is replaced."""
-    def form(pair):
-        n = len(pair.truth[0])
-        return Numbers(n, [f"mean {i + 1}" for i in range(n)])
-
-    seen = battery(private_means, form, TABLES, mistakes=MISTAKES, right=RIGHT, seed=53)
+    seen = battery(private_means, lambda pair: Numbers(len(pair.truth[0]), "mean"), TABLES, mistakes=MISTAKES,
+                   right=RIGHT, seed=53)
     _grows_with_the_columns(private_means)
     return seen

@@ -312,7 +312,7 @@ def _gives_few_bits_away(answer, epsilon, calls):
 
     Whatever the answers and the other bits say of a bit, a guess at it is right with probability e^ε/(1 + e^ε) at most.
     """
-    (m, n), rng, form, found = MANY.shape, luck(44), Numbers(len(MANY)), 0
+    (m, n), rng, form, found = MANY.shape, luck(44), Numbers(len(MANY), "answer"), 0
     ceiling, solve = 1 / (1 + np.exp(-epsilon)), np.linalg.pinv(MANY)
     for bits in np.random.default_rng(45).integers(0, 2, (calls, n)):
         try:
@@ -333,10 +333,7 @@ def _gives_few_bits_away(answer, epsilon, calls):
            order="an answer to each question comes out")
 def rec_defend(private_answers):
     """`private_answers(queries, bits, epsilon, rng)`: noisy counts, together epsilon-DP when one bit is replaced."""
-    def form(pair):
-        n = len(pair.truth[0])
-        return Numbers(n, [f"answer {i + 1}" for i in range(n)])
-
-    seen = battery(private_answers, form, FLIPS, mistakes=MISTAKES, right=RIGHT, seed=43)
+    seen = battery(private_answers, lambda pair: Numbers(len(pair.truth[0]), "answer"), FLIPS, mistakes=MISTAKES,
+                   right=RIGHT, seed=43)
     _gives_few_bits_away(private_answers, 1.0, 8)
     return seen

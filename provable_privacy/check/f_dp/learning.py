@@ -252,11 +252,8 @@ def sgd_step(noisy_step):
     def units(answer, arguments, rng):
         return answer(*arguments, rng) if answer in ours else _units(answer, arguments, rng)
 
-    def form(pair):
-        n = pair.one[0].shape[1]
-        return Numbers(n, [f"coordinate {i + 1}" for i in range(n)])
-
-    said = battery(noisy_step, form, _pairs(), call=units, mistakes=MISTAKES, right=RIGHT_STEP, seed=63)
+    said = battery(noisy_step, lambda pair: Numbers(pair.one[0].shape[1], "coordinate"), _pairs(), call=units,
+                   mistakes=MISTAKES, right=RIGHT_STEP, seed=63)
     return f"the law of the algorithm on all tables tried, normal noise out to its tails, and {said}"
 
 

@@ -140,8 +140,7 @@ PAIRS = [
 def hist_mend(release):
     """`release(values, edges, epsilon, rng)`: the raw noisy counts of the bins, epsilon-private under replace."""
     def form(pair):
-        n = len(pair.one[1]) - 1
-        return Numbers(n, [f"bin {i + 1}" for i in range(n)])
+        return Numbers(len(pair.one[1]) - 1, "bin")
 
     looked = battery(release, form, PAIRS, call=_whole_table, mistakes=MISTAKES, right=RIGHT, seed=51)
     _prints_raw_counts(release, np.random.default_rng(52))

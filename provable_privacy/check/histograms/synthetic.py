@@ -190,8 +190,7 @@ def syn_mwem(mwem):
     on_cases(mwem, rounds, RIGHT, WITHOUT_NOISE, rtol=1e-4, alike=1e-3, what="the guess", otherwise=_no_guess,
              shape=lambda counts, *given: counts.shape,
              show=lambda counts, queries, epsilon, rounds, rng: f"without noise, {rounds} round{'s' * (rounds > 1)}")
-    sizes = {pair: len(pair.one[0]) for pair in TOWNS}
-    cells = {pair: Numbers(n, [f"cell {i + 1}" for i in range(n)]) for pair, n in sizes.items()}
+    cells = {pair: Numbers(len(pair.one[0]), "cell") for pair in TOWNS}
     looked = battery(mwem, cells.get, TOWNS, mistakes=MISTAKES, right=RIGHT, seed=51)
     _has_laplace_noise(mwem, np.random.default_rng(52))
     _has_noise_in_the_last_round(mwem, np.random.default_rng(58))

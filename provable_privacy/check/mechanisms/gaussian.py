@@ -263,13 +263,10 @@ def _bad_rows_are_zeros(release):
            far="only the bound decides, and rows lie far beyond it", quotient="sigma is prescribed to 2 %")
 def gau_clip(release):
     """`release(rows, clip, epsilon, delta, rng)`: the sum of rows clipped in L2, with the smallest Gaussian noise."""
-    def form(pair):
-        n = pair.one[0].shape[1]
-        return Numbers(n, [f"entry {i + 1}" for i in range(n)])
-
     for n, *case in ((2, 3.0, 50.0, 0.01), (0, 0.5, 0.05, 1e-10), (60, 7.0, 3.0, 1e-4)):
         _spread(release, np.full((n, WIDTH), 0.001 * n), *case)
-    seen = battery(release, form, SUM_TABLES, mistakes=SUMS, right=SUM, seed=17)
+    seen = battery(release, lambda pair: Numbers(pair.one[0].shape[1], "entry"), SUM_TABLES, mistakes=SUMS, right=SUM,
+                   seed=17)
     _bad_rows_are_zeros(release)
     return f"rows clipped, noise of the smallest sigma (to 2 %); {seen}"
 

@@ -143,15 +143,12 @@ def _each_its_own(call, size, calls=100):
            own="the sensitivity comes in")
 def lap_release(release):
     """`release(value, sensitivity, epsilon, rng)`: the Laplace mechanism; refuses a bad sensitivity or epsilon."""
-    def form(pair):
-        n = np.size(pair.one[0])
-        return Numbers(n, [f"number {i + 1}" for i in range(n)]) if np.ndim(pair.one[0]) else Numbers()
-
     bad = (0, -1.0, math.nan, math.inf)
     refuses(release, {"value": 10.0, "sensitivity": 1.0, "epsilon": 1.0, "rng": np.random.default_rng(41)},
             {"sensitivity": bad, "epsilon": bad})
     _leaves_numpy_alone(release)
-    seen = battery(release, form, RELEASES, crowds=ANSWERS, call=_flat, mistakes=SCALES, right=RELEASE, seed=41)
+    seen = battery(release, lambda pair: Numbers(np.size(pair.one[0]) if np.ndim(pair.one[0]) else 0, "number"),
+                   RELEASES, crowds=ANSWERS, call=_flat, mistakes=SCALES, right=RELEASE, seed=41)
     _reaches(release, np.zeros(20_000))
     return f"fresh noise for every number, and it refuses what is not positive and finite; {seen}"
 
@@ -438,14 +435,11 @@ def _keeps(counts, rng):
            far="nothing is compared with a threshold")
 def lap_contribution(counts):
     """`counts(rows, films, most, epsilon, rng)`: noisy counts of each film, `most` random rows of each person kept."""
-    def form(pair):
-        n = pair.one[1]
-        return Numbers(n, [f"film {i + 1}" for i in range(n)])
-
     rng = np.random.default_rng(44)
     ask(counts, [("a", 0)], 2, 1, 1.0, rng)
     _keeps(counts, rng)
-    seen = battery(counts, form, RATERS, mistakes=BOUNDS, crowds=MANY_FILMS, right=COUNTED, seed=44)
+    seen = battery(counts, lambda pair: Numbers(pair.one[1], "film"), RATERS, mistakes=BOUNDS, crowds=MANY_FILMS,
+                   right=COUNTED, seed=44)
     fans = [(f"fan {i % 50}", 0) for i in range(1000)]
     calls = [numbers(answered(counts, list(fans), 1, 20, 0.1, rng), (1,), "the count of 1,000 rows") for _ in range(4)]
     if len({float(one[0]) for one in calls}) == 1:
@@ -524,11 +518,8 @@ FEW_COUNTS = [
            zero="the law is prescribed, and another one is refused")
 def lap_discrete(whole):
     """`whole(counts, sensitivity, epsilon, rng)`: discrete Laplace noise on whole numbers."""
-    def form(pair):
-        n = len(pair.one[0])
-        return Numbers(n, [f"count {i + 1}" for i in range(n)])
-
-    seen = battery(whole, form, FEW_COUNTS, crowds=COUNTS, mistakes=FRACTIONS, right=WHOLE, seed=45)
+    seen = battery(whole, lambda pair: Numbers(len(pair.one[0]), "count"), FEW_COUNTS, crowds=COUNTS,
+                   mistakes=FRACTIONS, right=WHOLE, seed=45)
     _reaches(whole, np.zeros(20_000, dtype=int))
     return f"whole numbers, with the law that was asked for; {seen}"
 

@@ -119,11 +119,8 @@ def _bits(answer, arguments, rng):
            quotient="coins have no scale", zero="coins have no scale")
 def ldp_oue(my_report):
     """`my_report(value, k, epsilon, rng)`: k bits, by optimized unary encoding."""
-    def form(pair):
-        k = pair.one[1]
-        return Numbers(k, [f"bit {i + 1}" for i in range(k)])
-
-    said = battery(my_report, form, PAIRS, call=_bits, mistakes=REPORTS, right=REPORT, seed=71)
+    said = battery(my_report, lambda pair: Numbers(pair.one[1], "bit"), PAIRS, call=_bits, mistakes=REPORTS,
+                   right=REPORT, seed=71)
     _in_long_reports(my_report)
     return f"a fair coin on the true bit, and 1/(e^ε + 1) on each other bit, as far as we can see; {said}"
 

@@ -153,11 +153,14 @@ def memory(root: Path = ROOT) -> dict[str, str]:
 def told_twice(root: Path = ROOT) -> list[str]:
     """The same English, translated in two ways; a literal that is a name for one program stays English there.
 
-    What a checker says is its own: its module's words come first.
+    Labels are single words, which may have two meanings. What a checker says is its own: its module's words come first.
     """
     first, found = {}, []
     for page in (page for page in pages(root) if not page.startswith(PACKAGE)):
+        single = labels(page, root)
         for text, said in known(page, root).items():
+            if text in single:
+                continue
             other, there = first.setdefault(text, (said, page))
             if other != said and text not in (other, said):
                 found.append(f"{page}: {text[:50]!r} is {said[:30]!r} here and {other[:30]!r} in {there}")

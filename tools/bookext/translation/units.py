@@ -132,7 +132,7 @@ LOOKS = {                                        # arguments that are never word
     "transform",
 }
 FIELD = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
-HEADS = re.compile(r"\{'([^'{}]*)'[:!}]")         # words that a field pads: {'clip at':>8}
+HEADS = re.compile(r"\{f?'((?:[^'{}]|\{[^{}]*\})*)'[:!}]")        # words that a field pads: {'clip at':>8}
 SQL = re.compile(
     r"\bselect\b|\bcase when\b|\bthen \w+ else\b|^error\(|^greatest\(|\bfrom \w+ where\b"
     r"|^\s*with \w+ as\b|^create table\b|^set \w+ =|\bdesc$|\border by\b|\bgroup by\b|\bcount\(\*\)", re.IGNORECASE,
@@ -175,7 +175,7 @@ def label_units(source: str, place: str, labels) -> list[Unit]:
 
 
 def is_shown(text: str, kind: str, shown: bool) -> bool:
-    plain = FIELD.sub(" ", text) + " ".join(HEADS.findall(text)) if kind == "fstring" else text
+    plain = FIELD.sub(" ", " ".join([text, *HEADS.findall(text)])) if kind == "fstring" else text
     if not WORDS.search(plain) or SQL.search(plain):
         return False
     if shown:
