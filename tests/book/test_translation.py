@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from bookext import search, translation
-from bookext.translation import build, catalogue, lint, spoken
+from bookext.translation import agree, build, catalogue, lint, spoken
 from bookext.translation.units import code_units, message_units, rebuild, text_units
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
 
 from provable_privacy import languages
 
@@ -109,6 +111,25 @@ def test_translated_code_is_code_of_the_same_form(page):
         if two["cell_type"] == "code" and two["source"]:
             compile("".join(two["source"]), one["id"], "exec")
             assert bare(one) == bare(two), one["id"]
+
+
+TABLE = "   n   error\n  10     1.5\n 100     0.2\n"
+
+
+@pytest.mark.parametrize(("english", "own", "why"), [
+    ("a loss of 1.5", "损失为 1.5", ""),
+    ("a loss of 1.5", "损失为 1.6", "1.5"),
+    ("in May, minus 3", "5 月，−3", ""),
+    (TABLE, TABLE.replace("error", "   误差"), ""),
+    (TABLE, TABLE.replace("   n   error", "n  误差"), "a table in English"),
+])
+def test_two_outputs_that_do_not_agree_are_found(english, own, why):
+    one, two = (
+        NotebookNode(cells=[new_code_cell("print()", id="c", outputs=[new_output("stream", text=text)])])
+        for text in (english, own)
+    )
+    found = list(agree.differences(one, two))
+    assert [why in line for line in found] == [True] * bool(why)
 
 
 def test_the_same_english_is_translated_in_one_way():

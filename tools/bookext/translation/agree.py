@@ -12,6 +12,7 @@ from jupyter_cache import get_cache
 from bookext import prepare_kernels
 from bookext.cache import Checkers, cache_folder, executed
 from bookext.execution import execute
+from bookext.outputs import parts
 from bookext.translation import catalogue, read
 from bookext.translation.lint import english_values
 from bookext.translation.units import ROOT
@@ -44,11 +45,19 @@ def texts(cell) -> list[str]:
     return found
 
 
+def tables(cell) -> int:
+    """How many tables a page makes of what the cell prints."""
+    printed = [output.text for output in cell.get("outputs", ()) if output.output_type == "stream"]
+    return sum(kind == "table" for text in printed for kind, _ in parts(text))
+
+
 def differences(english, own):
     """Pairs of cells that do not agree. A month may become a number."""
     for place, (one, two) in enumerate(zip(english.cells, own.cells, strict=True)):
         if one.cell_type != "code" or not two.source.strip():            # claims are empty in the second edition
             continue
+        if tables(one) > tables(two):
+            yield f"cell {one.id or place}: a table in English, whose columns have lost their head here"
         said, again = texts(one), texts(two)
         if len(said) != len(again):
             yield f"cell {one.id or place}: {len(said)} lines in English, {len(again)} here"
