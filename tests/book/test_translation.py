@@ -121,7 +121,7 @@ TABLE = "   n   error\n  10     1.5\n 100     0.2\n"
     ("a loss of 1.5", "损失为 1.6", "1.5"),
     ("in May, minus 3", "5 月，−3", ""),
     (TABLE, TABLE.replace("error", "   误差"), ""),
-    (TABLE, TABLE.replace("   n   error", "n  误差"), "a table in English"),
+    (TABLE, TABLE.replace("   n   error", "n  误差"), "of [2] rows in English and of []"),
 ])
 def test_two_outputs_that_do_not_agree_are_found(english, own, why):
     one, two = (

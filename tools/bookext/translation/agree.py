@@ -45,10 +45,10 @@ def texts(cell) -> list[str]:
     return found
 
 
-def tables(cell) -> int:
-    """How many tables a page makes of what the cell prints."""
+def tables(cell) -> list[int]:
+    """How many rows the tables have that a page makes of what the cell prints."""
     printed = [output.text for output in cell.get("outputs", ()) if output.output_type == "stream"]
-    return sum(kind == "table" for text in printed for kind, _ in parts(text))
+    return [len(one.rows) for text in printed for kind, one in parts(text) if kind == "table"]
 
 
 def differences(english, own):
@@ -56,8 +56,8 @@ def differences(english, own):
     for place, (one, two) in enumerate(zip(english.cells, own.cells, strict=True)):
         if one.cell_type != "code" or not two.source.strip():            # claims are empty in the second edition
             continue
-        if tables(one) > tables(two):
-            yield f"cell {one.id or place}: a table in English, whose columns have lost their head here"
+        if (rows := tables(one)) and rows != tables(two):
+            yield f"cell {one.id or place}: tables of {rows} rows in English and of {tables(two)} here: see their heads"
         said, again = texts(one), texts(two)
         if len(said) != len(again):
             yield f"cell {one.id or place}: {len(said)} lines in English, {len(again)} here"
