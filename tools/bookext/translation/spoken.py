@@ -21,6 +21,7 @@ SAID = re.compile(r'\bsay\(("(?:[^"\\]|\\.)+")')
 THEME = ("Provable Privacy", "Provable Privacy: to the first page", "Search this book...", "Click to show",
          "Click to hide", "Show the code", "Hide the code", "the authors of Provable Privacy")
 VERDICT = re.compile(r"^([○✓✗]) (\w+): (.*)$", re.MULTILINE)
+NAME = re.compile(r"[\w-]+")
 COVER = ROOT / "tools/bookext/static/book/cover.svg"
 IN_PICTURE = re.compile(r'(?<=>)[^<>\n]+(?=</text>)|(?<=aria-label=")[^"]+')
 IN_FORMULA = re.compile(r"\\text\{( *)([^{}$]*\b[a-z]{2,}[^{}$]*?)( *)\}")               # \text{TPR} is a symbol
@@ -140,12 +141,13 @@ def all_texts():
 
 
 def translated(declaration, checker: str = ""):
-    """The declaration of an exercise that is answered on the page, with its words translated."""
+    """The declaration of an exercise that is answered on the page, with its words translated; one word is a name."""
     if isinstance(declaration, dict):
-        return {checkers_say(name, checker): translated(one, checker) for name, one in declaration.items()}
+        return {translated(name, checker): translated(one, checker) for name, one in declaration.items()}
     if isinstance(declaration, list):
         return [translated(one, checker) for one in declaration]
-    return checkers_say(declaration, checker) if isinstance(declaration, str) else declaration
+    is_said = isinstance(declaration, str) and not NAME.fullmatch(declaration)
+    return checkers_say(declaration, checker) if is_said else declaration
 
 
 def controls(code: str):
