@@ -67,14 +67,6 @@ def template(page: str, root: Path = ROOT) -> Catalog:
     return filled(page, ((f"{unit.kind} {unit.place}".strip(), unit.text) for unit in found))
 
 
-def labels(page: str, root: Path = ROOT) -> dict[str, str]:
-    """The words of a page's code that readers see, whose entries begin with ``#. label``: word -> translation."""
-    path = path_of(page, root)
-    found = entries(read(path)) if path.exists() else ()
-    texts = [one.id for one in found if any(note.split()[0] == LABEL for note in one.auto_comments)]
-    return {text: known(page, root).get(text, text) for text in texts}
-
-
 def filled(page: str, texts) -> Catalog:
     made = Catalog(locale=LANGUAGE, charset="utf-8", fuzzy=False, header_comment=HEADER.format(page=page))
     for place, text in texts:
@@ -135,14 +127,26 @@ def merged(old: Catalog, now: Catalog) -> Catalog:
 
 
 @cache
-def _known(path: Path, changed: float) -> dict[str, str]:
-    return {message.id: message.string for message in entries(read(path)) if message.string and not message.fuzzy}
+def _known(path: Path, changed: float) -> tuple[dict[str, str], set[str]]:
+    found = entries(read(path)) if changed else []
+    said = {message.id: message.string for message in found if message.string and not message.fuzzy}
+    return said, {message.id for message in found if any(note.split()[0] == LABEL for note in message.auto_comments)}
+
+
+def _read(page: str, root: Path) -> tuple[dict[str, str], set[str]]:
+    path = path_of(page, root)
+    return _known(path, path.stat().st_mtime if path.exists() else 0)
 
 
 def known(page: str, root: Path = ROOT) -> dict[str, str]:
     """What is translated and not fuzzy: text -> translation."""
-    path = path_of(page, root)
-    return _known(path, path.stat().st_mtime) if path.exists() else {}
+    return _read(page, root)[0]
+
+
+def labels(page: str, root: Path = ROOT) -> dict[str, str]:
+    """The words of a page's code that readers see, whose entries begin with ``#. label``: word -> translation."""
+    said, words = _read(page, root)
+    return {word: said.get(word, word) for word in sorted(words)}
 
 
 def memory(root: Path = ROOT) -> dict[str, str]:
